@@ -323,6 +323,7 @@ static void ring_put(struct box *box, struct ring *ring, struct recording_writer
 	uint64_t count = count_records(ring, newer, ring->head) + count_records(ring, older, round);
 	struct lane *lane = &box->lanes[cpu * CLASSES + (ring->stream - STREAM_SAMPLES)];
 	struct packet_maker *maker;
+
 	box->made.skipped += newer - round;
 	box->made.skipped += older > ring->tail && ring->tail >= oldest ? older - ring->tail : 0;
 	if (ring->stream == STREAM_SAMPLES)

@@ -13,7 +13,7 @@
 enum {
 	SHARE = 8,			/* the budget divided by this is the most for packets */
 	META_MOST = 1 << 20,		/* bytes of meta packets after which the guest is asked to tell all again, */
-	META_TIMES = 4,			/* and so many times that, after which the oldest are given up */
+	META_TIMES = 16,		/* and so many times that, after which the oldest are given up */
 };
 
 struct kept_packet {

@@ -379,11 +379,10 @@ static void take_packet(void *context, const struct packet *packet)
 	measure(session);
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->packet(tap->context, packet);
+	/* Of a kernel that is sampled from outside, pages of its memory tell: these are not asked for again. */
 	if (session->flight && flight_packet(session->flight, packet, epoch_ns(session->epoch, packet->end),
-			session->epochs)) {
+			session->epochs) && !sampler_is_outside(session->epoch->status.sampler))
 		session_greet(session);
-		kernel_watch_again(session->epoch->watch);
-	}
 	epoch_packet(session->epoch, packet);
 	epoch_ticks(session->epoch, packet->end);
 	query_spare(session->epoch->query);
