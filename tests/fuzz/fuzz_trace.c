@@ -238,7 +238,7 @@ static void end(void *context, const struct trace_span *span)
 		check_apart(&world->waits[thread][span->number % LOCKS], span);
 	else if (span->kind == SPAN_HOLD)
 		check_apart(&world->holds[span->number % LOCKS], span);
-	else if (span->kind == SPAN_PAIR)
+	else if (span->kind == SPAN_PAIR && SPAN_EVENT(span->number) <= PAIRS)
 		check_apart(&world->pairs_of[SPAN_EVENT(span->number) % PAIRS], span);
 	world->alone += span->kind == SPAN_SINGLE;
 	store_add(&world->store, span);
@@ -266,7 +266,8 @@ static void take(void *context, const struct trace_event *event)
 	world->out++;
 	model(world, event);
 	world->singles += event->role == ROLE_SINGLE && !event->lost && !event->doubt;
-	world->pair_ends += event->role == ROLE_PAIR_END && !event->lost && !event->doubt;
+	world->pair_ends += (event->role == ROLE_PAIR_END || event->role == ROLE_FRAME_END) && !event->lost &&
+		!event->doubt;
 	pairs_add(world->pairs, event);
 }
 
@@ -280,6 +281,8 @@ static struct trace_event make(struct world *world, struct fuzz_input *input, ui
 			(uint32_t)(who >> i) % THREADS;
 	if (event.role == ROLE_CALL_BEGIN || event.role == ROLE_CALL_END)
 		event.values[1] = what % 3;
+	else if (event.role == ROLE_FRAME_BEGIN || event.role == ROLE_FRAME_END)
+		event.pair = PAIRS + 1;		/* the frame says which of them an end ends: others go on meanwhile */
 	else if (event.role >= ROLE_PAIR_BEGIN)
 		event.values[PAIR_KEY] = event.pair = what % PAIRS + 1;
 	else if (event.role >= ROLE_LOCK_WAIT)
