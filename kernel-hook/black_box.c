@@ -3,7 +3,6 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "black_box.h"
 #include "hook.h"
 #include "ktop.h"
 #include "meta.h"

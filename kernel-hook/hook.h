@@ -185,6 +185,20 @@ uint32_t ktop_trace_held(const struct ktop *ktop, uint32_t chosen, uint32_t stac
  */
 uint32_t ktop_trace_choose(struct ktop *ktop, uint32_t chosen);
 
+/*
+ * What a reader needs who finds the hook in the memory of a machine that answers no more: struct ktop_wire_black_box,
+ * at the beginning of a page, and behind it the physical address of each page of the hook's memory. Its bytes, so that
+ * it begins at a page wherever it is put; `rest`: of all other memory of the hook.
+ */
+uint64_t ktop_black_box_memory(uint64_t rest);
+
+/*
+ * Thread, in ktop_init(), which has laid out all else. `box`: that many bytes; `rings`: the first of them; the settings
+ * are complete; `size`: of all memory. Without facts.physical there is no box.
+ */
+void ktop_black_box_init(struct ktop *ktop, const struct ktop_facts *facts, const struct ktop_settings *settings,
+	void *box, const uint8_t *rings, uint64_t size);
+
 /* The drainer. Is this class of events on, on this CPU? */
 bool ktop_on(const struct ktop *ktop, uint32_t cpu, enum ktop_stream stream);
 

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "black_box.h"
 #include "hook.h"
 #include "ktop.h"
 #include "port.h"
