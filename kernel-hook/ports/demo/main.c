@@ -95,10 +95,16 @@ static void books_run(void *argument)
 	}
 }
 
+/* For as many seconds as the command line says at this word. */
+static void sleep_for(const char *word)
+{
+	sched_sleep((uint64_t)command_number(word) * NS_PER_SECOND);
+}
+
 static void power_off(void *argument)
 {
 	(void)argument;
-	sched_sleep(command_number("poweroff") * NS_PER_SECOND);
+	sleep_for("poweroff");
 	print("power off\n");
 	acpi_power_off();
 }
@@ -106,8 +112,28 @@ static void power_off(void *argument)
 static void fail(void *argument)
 {
 	(void)argument;
-	sched_sleep(command_number("panic") * NS_PER_SECOND);
+	sleep_for("panic");
 	panic("as the command line asks for");
+}
+
+/* Takes the CPU that it runs on, for good. */
+static void hang(void *argument)
+{
+	(void)argument;
+	sleep_for("hang");
+	irq_off();
+	for (;;)
+		cpu_pause();
+}
+
+/* The CPU finds no handler for the fault, nor for that of not finding one: the machine is reset. */
+static void triple_fault(void *argument)
+{
+	const struct { uint16_t limit; uint64_t base; } __attribute__((packed)) none = { 0 };
+
+	(void)argument;
+	sleep_for("fault");
+	__asm__ volatile("lidt %0; ud2" :: "m"(none));
 }
 
 static void start_work(void)
@@ -118,6 +144,10 @@ static void start_work(void)
 		thread_spawn("poweroff", power_off, NULL);
 	if (command_number("panic") > 0)
 		thread_spawn("panic", fail, NULL);
+	for (uint32_t cpu = 0; command_number("hang") > 0 && cpu < cpu_count; cpu++)
+		thread_spawn("hang", hang, NULL);
+	if (command_number("fault") > 0)
+		thread_spawn("fault", triple_fault, NULL);
 	if (command_is("work", "oracle"))
 		oracle_start();
 	else if (command_is("work", "cost"))
