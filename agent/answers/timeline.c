@@ -70,6 +70,7 @@ struct making {
 	struct recalled_thread recalled[RECALLED];	/* by their low bits */
 	uint32_t names_room, named_room, met_room, met_count, spans_room;
 	uint64_t until;			/* how far what is under way is known */
+	uint64_t begun;			/* what began up to here is on at the moment */
 	struct timeline_span woke, wakes;	/* the moment's thread's last wake, its next one; `begin` 0: none */
 	bool cpu_is_there[EVENT_CPUS];	/* it has spans in the range */
 	uint64_t cpu_busy[EVENT_CPUS];	/* ns in which it ran a thread or a handler */
@@ -273,8 +274,8 @@ static void add_to_moment(struct making *making, const struct timeline_span *spa
 		meet_time(moment, span->end);
 	if (span->kind == SPAN_READY && (span->interrupt || span->waker != EVENT_NONE))
 		meet_wake(making, span);
-	if ((span_is_other(span->kind) && !pair) || span->begin > moment->time ||
-			(span->end <= moment->time && !span->open))
+	if ((span_is_other(span->kind) && !pair) || span->begin > making->begun ||
+			(span->end <= making->begun && !span->open))
 		return;
 	if (!*known || span->begin >= is->begin)		/* the innermost interrupt */
 		*is = *span;
@@ -874,6 +875,8 @@ static void find_range(struct making *making, const struct span_rows *rows)
 	timeline->moment.time = at && at < timeline->to ? at : timeline->to - (timeline->to > timeline->from);
 	if (timeline->moment.time < timeline->from)
 		timeline->moment.time = timeline->from;
+	/* What began with the last event of all is on: of a dead machine it is what ran at its end. */
+	making->begun = timeline->moment.time + (!excerpt.until_ns && timeline->moment.time + 1 == timeline->to);
 }
 
 static void fill(struct timeline *timeline, const struct timeline_request *request)
