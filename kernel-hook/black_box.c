@@ -9,12 +9,23 @@
 #include "port.h"
 #include "wire.h"
 
-enum { PAGE = KTOP_BLACK_BOX_PAGE };
+enum {
+	PAGE = KTOP_BLACK_BOX_PAGE,
+	NAMES_AT_ONCE = 16,
+	NAME_MOST = sizeof(struct ktop_wire_number) + 2 + KTOP_ARGUMENTS_MAX,
+};
+_Static_assert((int)KTOP_ARGUMENTS_MAX >= (int)KTOP_NAME_MAX && sizeof(struct ktop_wire_arguments) <=
+	sizeof(struct ktop_wire_number), "a name's bytes, and those of arguments");
 
 /* The list has 8 bytes for each page, its own ones included; memory that begins in a page has part of one more. */
 uint64_t ktop_black_box_memory(uint64_t rest)
 {
 	return 3 * PAGE + (rest + 4 * PAGE) / (PAGE - 8) * 8;
+}
+
+uint64_t ktop_black_box_names(const struct ktop_settings *settings)
+{
+	return settings->ring_size / 4;
 }
 
 static struct ktop_wire_black_box_table table_of(const struct ktop *ktop, const struct ktop_table *table)
@@ -46,10 +57,11 @@ void ktop_black_box_init(struct ktop *ktop, const struct ktop_facts *facts, cons
 		.skew = (uint32_t)((uint8_t *)ktop - first),
 		.cpus = ktop->cpus, .cpu_at = (uint64_t)((uint8_t *)ktop->cpu - (uint8_t *)ktop),
 		.cpu_size = sizeof(struct ktop_cpu),
+		.names_at = (uint64_t)(rings - ktop_black_box_names(settings) - (const uint8_t *)ktop),
 		.rings_at = (uint64_t)(rings - (const uint8_t *)ktop), .ring_size = settings->ring_size,
 		.ring = offsetof(struct ktop_cpu, rings), .ring_step = sizeof(struct ktop_ring),
 		.head = IN_RING(head), .tail = IN_RING(tail), .committed = IN_RING(committed), .full = IN_RING(full),
-		.nested = IN_RING(nested),
+		.nested = IN_RING(nested), .given_up = IN_RING(given_up),
 		.row_size = sizeof(struct ktop_row), .row_sequence = IN_ROW(sequence), .row_bytes = IN_ROW(size),
 		.row_words = IN_ROW(words),
 		.rate = IN_CONTROL(rate), .sampler = IN_CONTROL(sampler), .events = IN_CONTROL(events),
@@ -63,6 +75,31 @@ void ktop_black_box_init(struct ktop *ktop, const struct ktop_facts *facts, cons
 	__builtin_memcpy(box->boot_id, meta->boot_id, sizeof(box->boot_id));
 	__builtin_memcpy(box->magic, magic, sizeof(box->magic));
 	ktop->box = box;
+}
+
+/* The kernel may have more names later, so it is asked again. */
+void ktop_black_box_keep(struct ktop *ktop)
+{
+	struct ktop_wire_black_box *box = ktop->box;
+	struct ktop_numbers_told *kept = &ktop->meta.numbers_kept;
+	uint16_t head[2];		/* id, bytes */
+
+	for (int i = 0; box && !box->names_full && i < NAMES_AT_ONCE; i++) {
+		uint8_t *to = (uint8_t *)ktop + box->names_at + box->names;
+		uint32_t before = kept->count, size;
+
+		box->names_full = box->names_at + box->names + sizeof(head) + NAME_MOST > box->rings_at;
+		if (box->names_full)
+			return;
+		size = ktop_meta_number(&ktop->meta, kept, to + sizeof(head), &head[0]);
+		if (size == 0) {
+			kept->count = before;
+			return;
+		}
+		head[1] = (uint16_t)size;
+		__builtin_memcpy(to, head, sizeof(head));
+		box->names += (uint32_t)sizeof(head) + size;
+	}
 }
 
 /*

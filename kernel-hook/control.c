@@ -430,8 +430,8 @@ static bool choose_function(struct ktop *ktop, char **words, uint32_t count)
 	ktop->meta.reply_ok = !why;
 	ktop_str_add(text, why ? ": " : "");
 	ktop_str_add(text, why ? why : "");
-	if (!why && index < ktop->meta.numbers_told)
-		ktop->meta.numbers_told = index;	/* its name is told, and those behind it once more */
+	if (!why && index < ktop->meta.numbers_told.count)
+		ktop->meta.numbers_told.count = index;	/* its name is told, and those behind it once more */
 	return true;
 }
 

@@ -216,6 +216,7 @@ bool ktop_drain(struct ktop *ktop)
 		greet(ktop, now);
 	}
 	ktop_control(ktop, connected);
+	ktop_black_box_keep(ktop);
 	if (!connected)
 		roll_rings(ktop);
 	return connected && (send_all(ktop) || ktop_control_more(ktop));

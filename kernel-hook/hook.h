@@ -191,6 +191,7 @@ uint32_t ktop_trace_choose(struct ktop *ktop, uint32_t chosen);
  * it begins at a page wherever it is put; `rest`: of all other memory of the hook.
  */
 uint64_t ktop_black_box_memory(uint64_t rest);
+uint64_t ktop_black_box_names(const struct ktop_settings *settings);	/* bytes right before the rings, for names */
 
 /*
  * Thread, in ktop_init(), which has laid out all else. `box`: that many bytes; `rings`: the first of them; the settings
@@ -198,6 +199,9 @@ uint64_t ktop_black_box_memory(uint64_t rest);
  */
 void ktop_black_box_init(struct ktop *ktop, const struct ktop_facts *facts, const struct ktop_settings *settings,
 	void *box, const uint8_t *rings, uint64_t size);
+
+/* The drainer. Some more of the names that the kernel tells one by one are put there. */
+void ktop_black_box_keep(struct ktop *ktop);
 
 /* The drainer. Is this class of events on, on this CPU? */
 bool ktop_on(const struct ktop *ktop, uint32_t cpu, enum ktop_stream stream);

@@ -51,12 +51,12 @@ static uint64_t align(uint64_t size)
 
 /*
  * Bytes of all but the black box and the rings. The order in memory: struct ktop; the black box, whose list of pages
- * has to begin in one of the first; the CPUs; the name tables of meta.c; the rings.
+ * has to begin in one of the first; the CPUs; the name tables of meta.c; the names for the box; the rings.
  */
 static uint64_t fixed_size(uint32_t cpus, const struct ktop_settings *settings)
 {
 	return align(sizeof(struct ktop)) + cpus * align(sizeof(struct ktop_cpu)) +
-		align(ktop_meta_memory(settings));
+		align(ktop_meta_memory(settings)) + ktop_black_box_names(settings);
 }
 
 size_t ktop_memory_size(uint32_t cpus, const struct ktop_settings *settings)

@@ -340,13 +340,13 @@ static uint32_t put_symbol(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 _Static_assert(sizeof(struct ktop_wire_arguments) + 2 + KTOP_ARGUMENTS_MAX <= KTOP_SAMPLE_MAX, "any text fits");
 
 /* Of the number that was told last. */
-static uint32_t put_arguments(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
+static uint32_t put_arguments(struct ktop_meta *meta, struct ktop_numbers_told *told, uint8_t *to, uint16_t *event)
 {
 	struct ktop_number number = { .name = NULL };
 	struct ktop_wire_arguments fixed;
 
-	meta->arguments_due = false;
-	if (!meta->numbers(meta->numbers_told - 1, &number) || !number.arguments)
+	told->arguments_due = false;
+	if (!meta->numbers(told->count - 1, &number) || !number.arguments)
 		return 0;
 	*event = KTOP_EVENT_arguments;
 	fixed = (struct ktop_wire_arguments) { .event = (uint16_t)number.event, .number = number.number };
@@ -354,21 +354,20 @@ static uint32_t put_arguments(struct ktop_meta *meta, uint8_t *to, uint16_t *eve
 		KTOP_ARGUMENTS_MAX) - to);
 }
 
-/* The next number with a name that the host lacks, or its arguments. Returns the bytes; 0: none. */
-static uint32_t put_number(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
+uint32_t ktop_meta_number(struct ktop_meta *meta, struct ktop_numbers_told *told, uint8_t *to, uint16_t *event)
 {
 	struct ktop_number number = { .name = NULL };
 	struct ktop_wire_number fixed;
-	uint32_t size = meta->arguments_due ? put_arguments(meta, to, event) : 0;
+	uint32_t size = told->arguments_due ? put_arguments(meta, told, to, event) : 0;
 
-	if (size || !meta->numbers || meta->numbers_told == UINT32_MAX)
+	if (size || !meta->numbers || told->count == UINT32_MAX)
 		return size;
 	while (!number.name)
-		if (!meta->numbers(meta->numbers_told++, &number)) {
-			meta->numbers_told = UINT32_MAX;
+		if (!meta->numbers(told->count++, &number)) {
+			told->count = UINT32_MAX;
 			return 0;
 		}
-	meta->arguments_due = number.arguments != NULL;
+	told->arguments_due = number.arguments != NULL;
 	*event = KTOP_EVENT_number;
 	fixed = (struct ktop_wire_number) { .event = (uint16_t)number.event, .number = number.number };
 	return (uint32_t)(ktop_put_text(ktop_put(to, &fixed, sizeof(fixed)), number.name, KTOP_NAME_MAX) - to);
@@ -399,7 +398,7 @@ static uint32_t next_row(struct ktop_meta *meta, uint8_t *to, uint16_t *event)
 	if (size == 0)
 		size = put_mark(meta, to, event);
 	if (size == 0)
-		size = put_number(meta, to, event);
+		size = ktop_meta_number(meta, &meta->numbers_told, to, event);
 	if (size == 0)
 		size = put_symbol(meta, to, event);
 	return size;
@@ -523,9 +522,8 @@ void ktop_meta_hello(struct ktop *ktop)
 	ktop_table_restart(&meta->events);
 	ktop_table_restart(&meta->texts);
 	meta->symbols_told = 0;
-	meta->numbers_told = 0;
+	meta->numbers_told = (struct ktop_numbers_told) { 0 };
 	meta->marks_told = 0;
-	meta->arguments_due = false;
 }
 
 void ktop_meta_beat(struct ktop *ktop)

@@ -40,6 +40,11 @@ struct ktop_build_id {
 	uint8_t bytes[KTOP_BUILD_ID_MAX];
 };
 
+struct ktop_numbers_told {
+	uint32_t count;			/* so many were looked at; UINT32_MAX: all */
+	bool arguments_due;		/* those of the last of them are still to be told */
+};
+
 struct ktop_meta {
 	/* fixed after init */
 	uint8_t boot_id[16];		/* these four lines: the kernel's facts (ktop.h) */
@@ -62,8 +67,8 @@ struct ktop_meta {
 	uint32_t beat;			/* next step of the beat */
 	uint64_t beaten;		/* clock at which that beat began */
 	uint64_t symbols_told;		/* symbols that end at or below this address were sent; UINT64_MAX: all */
-	uint32_t numbers_told;		/* so many numbers were looked at; UINT32_MAX: all */
-	bool arguments_due;		/* those of the last of them are still to be told */
+	struct ktop_numbers_told numbers_told;	/* to the host */
+	struct ktop_numbers_told numbers_kept;	/* in the black box */
 	struct ktop_name marks[KTOP_MARK_TEXTS];	/* that of mark number KTOP_MARKS_ASKED + i */
 	uint32_t mark_count, marks_told;
 	bool reply_full;		/* `reply` is not yet sent */
@@ -94,6 +99,12 @@ uint32_t ktop_meta_mark(struct ktop *ktop, const char *text);
 
 /* Thread, in ktop_init(), or the drainer. Writes the payload of event `guest`, and returns its end. */
 uint8_t *ktop_meta_guest(const struct ktop *ktop, uint8_t *to);
+
+/*
+ * The drainer. The payload of event `number` for the next number that has a name and was not told, or of its
+ * `arguments`, and that event's id. Returns its bytes; 0: there is none.
+ */
+uint32_t ktop_meta_number(struct ktop_meta *meta, struct ktop_numbers_told *told, uint8_t *to, uint16_t *event);
 
 /*
  * The drainer. Writes the payload of the next event that is due at `now`, at most KTOP_SAMPLE_ROOM bytes, and its id.

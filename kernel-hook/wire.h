@@ -315,7 +315,7 @@ _Static_assert(sizeof(struct ktop_wire_event) == 8, "event header");
  * reader trusts none of it: what is found may be a copy, or half overwritten. It changes with its version.
  */
 #define KTOP_BLACK_BOX_MAGIC "ktop black box 1"
-enum { KTOP_BLACK_BOX_PAGE = 4096, KTOP_BLACK_BOX_VERSION = 1, KTOP_BLACK_BOX_TABLES = 5 };
+enum { KTOP_BLACK_BOX_PAGE = 4096, KTOP_BLACK_BOX_VERSION = 2, KTOP_BLACK_BOX_TABLES = 5 };
 
 struct ktop_wire_black_box_table {
 	uint64_t at;			/* of its rows */
@@ -327,14 +327,16 @@ struct ktop_wire_black_box {
 	uint8_t boot_id[KTOP_BOOT_ID];
 	uint32_t version, pages, skew, cpus;
 	uint64_t at, size;		/* this place; bytes of the memory */
+	uint64_t names_at;		/* `number`, `arguments`: u16 id, u16 bytes, the payload; without gaps */
+	uint32_t names, names_full;	/* bytes of them; 1: some have found no room */
 	uint64_t cpu_at, rings_at;	/* the first CPU; the bytes of its first ring, behind which all others follow */
 	uint64_t ring_size;
 	uint32_t cpu_size, row_size;
 	uint16_t ring, ring_step;	/* in a CPU: its first ring; from there to the next one */
-	uint16_t head, tail, committed, full, nested;	/* in a ring: u64 each, as in the hook's ring.h */
+	uint16_t head, tail, committed, full, nested, given_up;	/* in a ring: u64 each, as in ring.h */
 	uint16_t row_sequence, row_bytes, row_words;	/* in a row of a table: u32; u32; the payload */
 	uint16_t rate, sampler, events, event_words;	/* the profiler's settings: u32 each, `events` a mask */
-	uint32_t unused;		/* so that all CPUs lay out what follows alike */
+	uint16_t unused;		/* so that all CPUs lay out what follows alike */
 	struct ktop_wire_black_box_table tables[KTOP_BLACK_BOX_TABLES];
 	uint64_t died;			/* guest clock when the kernel has told its end; 0: it did not */
 	uint16_t why_size, guest_size;
@@ -342,7 +344,7 @@ struct ktop_wire_black_box {
 	uint8_t guest[384];		/* the payload of event `guest` */
 };
 
-_Static_assert(sizeof(struct ktop_wire_black_box) == 728, "the pages follow it");
+_Static_assert(sizeof(struct ktop_wire_black_box) == 744, "the pages follow it");
 
 /* The largest sample of each kind, and the largest piece of memory, in bytes of payload. */
 enum {

@@ -12,7 +12,7 @@
 
 enum {
 	PAGE = KTOP_BLACK_BOX_PAGE,
-	CLASSES = KTOP_STREAMS - 1,	/* rings of a CPU: KTOP_SAMPLES and KTOP_TRACE */
+	CLASSES = BLACK_BOX_LANES,	/* rings of a CPU: KTOP_SAMPLES and KTOP_TRACE */
 	CHUNK = 1 << 20,		/* bytes that are searched at a time */
 	BOXES_MOST = 64,		/* that are found */
 	RING_LEAST = 4096, RING_MOST = 1 << 30,
@@ -23,18 +23,22 @@ enum {
 	BACK_MOST = 1 << 20,		/* clock ticks by which an event may be older than the one before it */
 };
 
+_Static_assert(CLASSES == KTOP_STREAMS - 1, "each stream but that of names has a ring");
+
 struct lane {				/* of a ring; events: */
-	uint64_t before, count, dropped;	/* earlier ones; those that are recorded; that found no room */
+	uint64_t before, count;		/* sent earlier; those that are recorded */
+	uint64_t dropped, lost;		/* that found no room; with those that were given up, and are not recorded */
 };
 
 /* A hook that was found. */
 struct box {
 	const struct memory_image *image;
+	const struct black_box_had *had;	/* NULL: nobody has anything */
 	struct ktop_wire_black_box head;
 	uint64_t *pages;		/* physical addresses */
 	struct made {			/* what is written of it */
 		uint64_t samples, events;	/* events: of trace */
-		uint64_t before;	/* samples and events that came earlier: sent, or overwritten */
+		uint64_t before;	/* samples and events that came earlier: sent, or given up */
 		uint64_t dropped;	/* that had found no room */
 		uint64_t skipped;	/* bytes of rings that are no record */
 		uint64_t torn;		/* names that were being written */
@@ -129,7 +133,8 @@ static bool tables_fit(const struct box *box)
 static bool layout_fits(const struct box *box)
 {
 	const struct ktop_wire_black_box *head = &box->head;
-	const uint16_t in_ring[] = { head->head, head->tail, head->committed, head->full, head->nested };
+	const uint16_t in_ring[] = { head->head, head->tail, head->committed, head->full, head->nested,
+		head->given_up };
 
 	for (size_t i = 0; i < sizeof(in_ring) / sizeof(in_ring[0]); i++)
 		if (in_ring[i] + sizeof(uint64_t) > head->ring_step)
@@ -142,6 +147,7 @@ static bool layout_fits(const struct box *box)
 		head->cpus > 0 && head->cpus <= EVENT_CPUS &&
 		head->ring + (uint32_t)CLASSES * head->ring_step <= head->cpu_size &&
 		box_has(box, head->cpu_at, head->cpus, head->cpu_size) &&
+		box_has(box, head->names_at, head->names, 1) &&
 		head->ring_size >= RING_LEAST && head->ring_size <= RING_MOST &&
 		!(head->ring_size & (head->ring_size - 1)) &&
 		box_has(box, head->rings_at, (uint64_t)head->cpus * CLASSES, head->ring_size) && tables_fit(box);
@@ -167,7 +173,7 @@ static const char *box_contradiction(struct box *box, uint64_t physical, uint64_
 /* ---- rings ---- */
 
 struct ring {
-	uint64_t head, tail, committed, full, nested;	/* as in the hook's ring.h */
+	uint64_t head, tail, committed, full, nested, given_up;	/* as in the hook's ring.h */
 	uint64_t size;
 	uint8_t *bytes;
 	uint8_t *chained;		/* by 8 bytes: records follow each other from here to the end of the piece */
@@ -270,6 +276,7 @@ static const char *ring_read(const struct box *box, uint32_t cpu, uint32_t class
 			!box_read(box, at + head->committed, &ring->committed, 8) ||
 			!box_read(box, at + head->full, &ring->full, 8) ||
 			!box_read(box, at + head->nested, &ring->nested, 8) ||
+			!box_read(box, at + head->given_up, &ring->given_up, 8) ||
 			!box_read(box, head->rings_at + ((uint64_t)cpu * CLASSES + class) * ring->size, ring->bytes,
 				ring->size))
 		return "its pages are not in the machine's memory";
@@ -278,14 +285,16 @@ static const char *ring_read(const struct box *box, uint32_t cpu, uint32_t class
 	return NULL;
 }
 
-/* Puts a lane's records from `from` to `to` into packets. */
+/* Puts a lane's records from `from` to `to` into packets. After *had more of them, a packet ends. */
 static void put_records(const struct ring *ring, uint64_t from, uint64_t to, struct packet_maker *maker,
-	struct made *made)
+	uint64_t *had, struct made *made)
 {
 	while (from < to) {
 		struct record record = record_at(ring, from);
 
 		if (record.id) {
+			if ((*had)-- == 0)
+				packet_maker_flush(maker);
 			packet_maker_put(maker, record.time, record.id,
 				ring->bytes + (from & (ring->size - 1)) + sizeof(record), record.size);
 			made->first = record.time < made->first ? record.time : made->first;
@@ -295,17 +304,47 @@ static void put_records(const struct ring *ring, uint64_t from, uint64_t to, str
 	}
 }
 
-static uint64_t count_records(const struct ring *ring, uint64_t from, uint64_t to)
+/* How many events of the lane somebody has. */
+static uint64_t box_had(const struct box *box, uint32_t cpu, enum stream stream)
+{
+	const struct black_box_had *had = box->had;
+
+	return had && cpu < had->cpus && memcmp(had->boot_id, box->head.boot_id, sizeof(had->boot_id)) == 0 ?
+		had->events[cpu][stream - STREAM_SAMPLES] : 0;
+}
+
+/* Those that begin at `least`, or behind it. */
+static uint64_t count_records(const struct ring *ring, uint64_t from, uint64_t to, uint64_t least)
 {
 	uint64_t count = 0;
 
 	while (from < to) {
 		struct record record = record_at(ring, from);
 
-		count += record.id != 0;
+		count += record.id != 0 && from >= least;
 		from = next_of(ring, from, to, &record);
 	}
 	return count;
+}
+
+/*
+ * What was sent is counted as the drainer counts it, so that a host knows which of it it has: what is in front of the
+ * tail was sent or given up, and the newest of it was sent last. `older`, `newer`: where the two pieces begin.
+ */
+static struct lane lane_of(const struct ring *ring, uint64_t older, uint64_t newer)
+{
+	const uint64_t round = ring->head - ring->head % ring->size;
+	const uint64_t count = count_records(ring, older, round, 0) + count_records(ring, newer, ring->head, 0);
+	const uint64_t unread = count_records(ring, older, round, ring->tail) +
+		count_records(ring, newer, ring->head, ring->tail);
+	const uint64_t sent = ring->committed > unread + ring->given_up ? ring->committed - unread - ring->given_up : 0;
+	const uint64_t dropped = ring->full + ring->nested;
+	const uint64_t before = sent > count - unread ? sent - (count - unread) : 0;
+
+	return (struct lane) {
+		.before = before, .count = count, .dropped = dropped,
+		.lost = ring->committed > before + count ? dropped + ring->committed - before - count : dropped,
+	};
 }
 
 /*
@@ -320,26 +359,24 @@ static void ring_put(struct box *box, struct ring *ring, struct recording_writer
 	uint64_t newer = chain(ring, round, ring->head, UINT64_MAX - BACK_MOST);
 	uint64_t limit = newer < ring->head ? record_at(ring, newer).time : UINT64_MAX - BACK_MOST;
 	uint64_t older = chain(ring, oldest < round ? oldest : round, round, limit);
-	uint64_t count = count_records(ring, newer, ring->head) + count_records(ring, older, round);
+	uint64_t had = box_had(box, cpu, ring->stream);
 	struct lane *lane = &box->lanes[cpu * CLASSES + (ring->stream - STREAM_SAMPLES)];
 	struct packet_maker *maker;
 
 	box->made.skipped += newer - round;
 	box->made.skipped += older > ring->tail && ring->tail >= oldest ? older - ring->tail : 0;
+	*lane = lane_of(ring, older, newer);
 	if (ring->stream == STREAM_SAMPLES)
-		box->made.samples += count;
+		box->made.samples += lane->count;
 	else
-		box->made.events += count;
-	*lane = (struct lane) {
-		.before = ring->committed > count ? ring->committed - count : 0, .count = count,
-		.dropped = ring->full + ring->nested,
-	};
-	box->made.before += lane->before;
+		box->made.events += lane->count;
+	box->made.before += lane->before + lane->lost - lane->dropped;
 	box->made.dropped += lane->dropped;
 	maker = packet_maker_new(writer, box->head.boot_id, ring->stream, cpu, 0);
-	packet_maker_books(maker, lane->before, lane->dropped);
-	put_records(ring, older, round, maker, &box->made);
-	put_records(ring, newer, ring->head, maker, &box->made);
+	packet_maker_books(maker, lane->before, lane->lost);
+	had -= lane->before;		/* if it had fewer, its end is far away */
+	put_records(ring, older, round, maker, &had, &box->made);
+	put_records(ring, newer, ring->head, maker, &had, &box->made);
 	packet_maker_flush(maker);
 	packet_maker_free(maker);
 }
@@ -364,6 +401,22 @@ static void put_rows(struct box *box, struct packet_maker *meta, const struct kt
 			box->made.torn++;
 		else
 			packet_maker_put(meta, box->made.first, (uint16_t)table->event, payload, size);
+	}
+}
+
+/* The names that the kernel has told one by one. What contradicts itself ends them. */
+static void put_names(const struct box *box, struct packet_maker *meta)
+{
+	uint8_t payload[KTOP_SAMPLE_MAX];
+	uint16_t head[2];
+
+	for (uint64_t at = box->head.names_at, end = at + box->head.names; at < end; at += sizeof(head) + head[1]) {
+		if (!box_read(box, at, head, sizeof(head)) || head[1] > sizeof(payload) ||
+				sizeof(head) + head[1] > end - at ||
+				(head[0] != KTOP_EVENT_number && head[0] != KTOP_EVENT_arguments) ||
+				!box_read(box, at + sizeof(head), payload, head[1]))
+			return;
+		packet_maker_put(meta, box->made.first, head[0], payload, head[1]);
 	}
 }
 
@@ -400,7 +453,7 @@ static void put_counts(struct box *box, struct packet_maker *meta, bool at_end)
 		const struct lane *lane = &box->lanes[i];
 		const struct ktop_wire_cpu_status fixed = {
 			.cpu = i / CLASSES, .stream = (uint8_t)(KTOP_SAMPLES + i % CLASSES), .enabled = 1,
-			.taken = lane->before + lane->dropped + (at_end ? lane->count : 0), .lost = lane->dropped,
+			.taken = lane->before + lane->lost + (at_end ? lane->count : 0), .lost = lane->lost,
 			.span = at_end ? box->made.last - box->made.first : 0, .size = (uint32_t)box->head.ring_size,
 		};
 
@@ -419,6 +472,7 @@ static void put_facts(struct box *box, struct recording_writer *writer)
 		for (int i = 0; i < KTOP_BLACK_BOX_TABLES; i++)
 			if ((box->head.tables[i].event == KTOP_EVENT_descriptor) == own)
 				put_rows(box, meta, &box->head.tables[i]);
+	put_names(box, meta);
 	put_status(box, meta);
 	put_counts(box, meta, false);
 	packet_maker_flush(meta);
@@ -454,6 +508,8 @@ static void tell_box(const struct box *box, uint32_t number, FILE *said)
 	if (made->before || made->dropped)
 		fprintf(said, "boot %" PRIu32 ": %" PRIu64 " came before: sent, or overwritten; %" PRIu64
 			" had found no room\n", number, made->before, made->dropped);
+	if (box->head.names_full)
+		fprintf(said, "boot %" PRIu32 ": some names of numbers had found no room\n", number);
 	if (made->skipped || made->torn)
 		fprintf(said, "boot %" PRIu32 ": %" PRIu64 " bytes of rings and %" PRIu64
 			" names are damaged, and left out\n", number, made->skipped, made->torn);
@@ -486,6 +542,7 @@ static void box_put(struct box *box, struct recording_writer *writer, FILE *said
 
 struct search {
 	const struct memory_image *image;
+	const struct black_box_had *had;
 	struct recording_writer *writer;
 	FILE *said;
 	uint32_t found, refused;
@@ -496,7 +553,7 @@ struct search {
 /* A box begins here, as it seems. */
 static void try_box(struct search *search, uint64_t physical, const void *bytes)
 {
-	struct box box = { .image = search->image };
+	struct box box = { .image = search->image, .had = search->had };
 	const char *why;
 
 	if (search->found + search->refused >= BOXES_MOST)
@@ -546,9 +603,9 @@ static void search_image(struct search *search)
 }
 
 bool black_box_record(const struct memory_image *image, const struct metadata_machine *machine, const char *folder,
-	char **said, char **error)
+	const struct black_box_had *had, char **said, char **error)
 {
-	struct search search = { .image = image, .left = image->size };
+	struct search search = { .image = image, .had = had, .left = image->size };
 	size_t size;
 
 	search.said = util_text_open(said, &size);
@@ -562,4 +619,15 @@ bool black_box_record(const struct memory_image *image, const struct metadata_ma
 			"have it on from the start (docs/crash.md)");
 	return search.found || util_fail(error, "nothing is recorded: no hook was found in the machine's memory; it "
 		"needs ktop_facts.physical (docs/crash.md), and a kernel that boots later overwrites it");
+}
+
+bool black_box_is_new(const struct black_box_had *had, const void *packet)
+{
+	struct ktop_wire_packet wire;
+
+	memcpy(&wire, packet, sizeof(wire));
+	if (!had->events)
+		return true;
+	return wire.stream != KTOP_META &&
+		(wire.cpu >= had->cpus || wire.before >= had->events[wire.cpu][wire.stream - KTOP_SAMPLES]);
 }

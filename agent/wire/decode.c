@@ -21,6 +21,8 @@ struct lane {
 	struct books books;
 	uint64_t first_sequence;		/* of its first packet in this epoch; lower if later ones contradict */
 	uint64_t next_sequence, taken, end;	/* as its last packet says */
+	uint64_t put;				/* events that are in packets, up to the end of the last one */
+	bool ahead;				/* some of them came ahead, and the guest may still send them */
 };
 
 struct decode {
@@ -28,6 +30,7 @@ struct decode {
 	struct decode_counts counts;
 	bool skipping;				/* bytes were skipped since the last packet */
 	bool held;				/* the sink has stopped the last feed */
+	bool ahead;				/* see decode_ahead */
 
 	bool booted;
 	uint8_t boot_id[KTOP_BOOT_ID];
@@ -136,8 +139,8 @@ static void hand_out(struct decode *decode)
 	decode->event_count = 0;
 }
 
-/* Returns how many events the packet has; `*received`: how many of them count as received. */
-static uint64_t deliver_events(struct decode *decode, const struct packet *packet,
+/* Returns how many events the packet has; `*received`: how many of them, behind those known, count as received. */
+static uint64_t deliver_events(struct decode *decode, const struct packet *packet, uint64_t known_before,
 	uint64_t *received)
 {
 	uint64_t count = 0, last = packet->begin;
@@ -156,6 +159,8 @@ static uint64_t deliver_events(struct decode *decode, const struct packet *packe
 			continue;
 		}
 		last = time;
+		if (count < known_before)
+			continue;
 		event->id = wire.id;
 		event->cpu = packet->cpu;
 		event->time = time;
@@ -199,18 +204,23 @@ static void count_packet(struct lane *lane, uint64_t sequence)
 }
 
 static void keep_books(struct lane *lane, const struct ktop_wire_packet *wire, uint64_t events,
-	uint64_t received)
+	uint64_t received, bool ahead)
 {
-	uint64_t earlier = wire->before + wire->discarded;
+	uint64_t earlier = wire->before + wire->discarded, taken = earlier + events;
 
 	if (lane->books.packets == 0) {
 		lane->first_sequence = wire->sequence;
 		lane->books.earlier = earlier;
 		lane->books.earlier_lost = wire->discarded;
 	}
-	count_events(lane, earlier + events, received);
-	count_packet(lane, wire->sequence);
-	lane->end = wire->end;
+	count_events(lane, lane->ahead && taken < lane->taken ? lane->taken : taken, received);
+	if (!ahead)
+		count_packet(lane, wire->sequence);
+	if (ahead || !lane->ahead || wire->before + events > lane->put) {
+		lane->put = wire->before + events;
+		lane->end = wire->end;
+		lane->ahead = ahead;
+	}
 }
 
 /*
@@ -219,7 +229,7 @@ static void keep_books(struct lane *lane, const struct ktop_wire_packet *wire, u
  */
 static bool is_rewound(const struct lane *lane, const struct ktop_wire_packet *wire)
 {
-	return lane->books.packets && wire->sequence < lane->next_sequence && wire->begin < lane->end &&
+	return lane->books.packets && !lane->ahead && wire->sequence < lane->next_sequence && wire->begin < lane->end &&
 		wire->before + wire->discarded < lane->taken;
 }
 
@@ -257,8 +267,10 @@ static void deliver(struct decode *decode, const uint8_t *bytes,
 		.bytes = bytes, .size = wire->packet_size / 8, .boot_id = decode->boot_id,
 		.stream = wire->stream, .cpu = wire->cpu, .begin = wire->begin, .end = wire->end,
 		.content = (uint32_t)(wire->packet_size / 8 - sizeof(*wire)),
+		.ahead = decode->ahead,
 	};
-	uint64_t events, received;
+	uint64_t events, received, known;
+	struct lane *lane;
 
 	if (decode->skipping)
 		decode->counts.resyncs++;
@@ -267,10 +279,12 @@ static void deliver(struct decode *decode, const uint8_t *bytes,
 			is_rewound(lane_of(decode, wire->stream, wire->cpu), wire))
 		begin_epoch(decode, wire->boot_id);
 
-	packet.lost = lost_before(lane_of(decode, wire->stream, wire->cpu), wire);
+	lane = lane_of(decode, wire->stream, wire->cpu);
+	known = lane->ahead && lane->put > wire->before ? lane->put - wire->before : 0;
+	packet.lost = lost_before(lane, wire);
 	decode->sink.packet(decode->sink.context, &packet);
-	events = deliver_events(decode, &packet, &received);
-	keep_books(lane_of(decode, wire->stream, wire->cpu), wire, events, received);
+	events = deliver_events(decode, &packet, known, &received);
+	keep_books(lane, wire, events, received, decode->ahead);
 	decode->held = decode->sink.more && !decode->sink.more(decode->sink.context);
 }
 
@@ -449,6 +463,30 @@ bool decode_held(const struct decode *decode)
 void decode_forget(struct decode *decode)
 {
 	decode->booted = false;
+}
+
+void decode_ahead(struct decode *decode, bool on)
+{
+	decode_cut(decode);
+	decode->ahead = on;
+}
+
+const uint8_t *decode_boot(const struct decode *decode)
+{
+	return decode->booted ? decode->boot_id : NULL;
+}
+
+uint32_t decode_cpus(const struct decode *decode)
+{
+	const size_t *counts = decode->lane_counts;
+
+	return (uint32_t)(counts[STREAM_SAMPLES] > counts[STREAM_TRACE] ? counts[STREAM_SAMPLES] :
+		counts[STREAM_TRACE]);
+}
+
+uint64_t decode_put(const struct decode *decode, enum stream stream, uint32_t cpu)
+{
+	return cpu < decode->lane_counts[stream] ? decode->lanes[stream][cpu].put : 0;
 }
 
 void decode_cut(struct decode *decode)

@@ -24,6 +24,7 @@ struct packet {
 	uint64_t begin, end;		/* guest clock ticks */
 	uint64_t lost;			/* events of its stream and CPU that are missing before it, or dropped since */
 	uint32_t content;		/* bytes of its events */
+	bool ahead;			/* see decode_ahead */
 };
 
 /* Called from inside decode_feed, in the order of the stream. Pointers are valid during the call only. */
@@ -78,6 +79,16 @@ void decode_learn(struct decode *decode, const struct event *descriptor);
 
 /* The next packet begins a new epoch, even if its boot id is the same. */
 void decode_forget(struct decode *decode);
+
+/*
+ * While it is on, what is fed did not come from the guest: it was read where the guest has it, of this boot, and only
+ * what comes behind decode_put. If the guest sends it after all, it is known, and left out.
+ */
+void decode_ahead(struct decode *decode, bool on);
+const uint8_t *decode_boot(const struct decode *decode);	/* 16 bytes; NULL: no packet has come */
+uint32_t decode_cpus(const struct decode *decode);	/* one more than the highest that sent samples or trace */
+/* How many events of a lane the guest had put into packets, up to the last packet that came, dropped ones left out. */
+uint64_t decode_put(const struct decode *decode, enum stream stream, uint32_t cpu);
 
 /* The connection was cut: a half-received packet is dropped and counted as skipped. */
 void decode_cut(struct decode *decode);

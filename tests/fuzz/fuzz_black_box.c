@@ -186,7 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	snprintf(path, sizeof(path), "%s/recording", folder);
 	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);	/* of a run that memory has ended */
 	require_memory(recording_folder(path, &error));
-	if (black_box_record(&image, &none, path, &said, &error))
+	if (black_box_record(&image, &none, path, NULL, &said, &error))
 		read_back(path);
 	else
 		require(error);

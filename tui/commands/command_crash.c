@@ -40,7 +40,7 @@ static bool look(const struct machine_memory *memory, const char *folder, char *
 		machine_memory_read, memory, machine_memory_limit(memory), machine_memory_size(memory),
 	};
 
-	return black_box_record(&image, &machine, folder, said, error);
+	return black_box_record(&image, &machine, folder, NULL, said, error);
 }
 
 static int read_out(const struct crash_request *request)

@@ -102,6 +102,8 @@ static void send(struct ktop_transport *self, uint32_t size)
 	assert_true(host->free > 0 && size > 0 && size <= KTOP_PACKET_MAX);
 	host->free--;
 	host->buffers++;
+	if (host->hear && !host->deaf)
+		host->hear(host->context, host->buffer, size);
 	for (uint32_t at = 0; at < size && !host->deaf;)
 		at += read_packet(host, host->buffer + at, size - at);
 	memset(host->buffer, 0xee, sizeof(host->buffer));

@@ -37,6 +37,8 @@ struct fake_host {
 	bool deaf;			/* it loses what is sent */
 	uint32_t connections;
 	uint32_t free;			/* send buffers that are free */
+	void (*hear)(void *context, const void *bytes, size_t size);	/* gets what comes, too; NULL: nobody does */
+	void *context;
 	const char *input;		/* text that the hook is to receive */
 	uint32_t chunk;			/* the most bytes of it at a time */
 

@@ -559,7 +559,7 @@ static void functions_are_traced_from_outside_alone(void **state)
 	refused("function\n", inside);
 	ktop->meta.functions = &functions;
 	ktop->meta.numbers = function_number;
-	ktop->meta.numbers_told = UINT32_MAX;
+	ktop->meta.numbers_told.count = UINT32_MAX;
 	done("function +ffffffff81234560 ffffffff81234600 vfs_read\n", "function vfs_read");
 	assert_true(traced.function.start == 0xffffffff81234560 && traced.function.end == 0xffffffff81234600);
 	assert_true(traced.function.cold == 0 && strcmp(traced.name, "vfs_read") == 0);

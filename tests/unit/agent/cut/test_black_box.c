@@ -34,6 +34,7 @@ enum {
 	FRAMES = 2048,			/* pages of the machine's memory, of which the hook has some */
 	SKEW = 192,			/* bytes of its first page that are somebody else's */
 	DAMAGED = 300,			/* memories */
+	NUMBERS = 40,			/* that have names */
 };
 
 static struct {
@@ -74,11 +75,18 @@ static void shuffle(void)
 	}
 }
 
+static bool number_at(uint32_t index, struct ktop_number *number)
+{
+	*number = (struct ktop_number) { .event = KTOP_EVENT_syscall_enter, .number = index, .name = "a call",
+		.arguments = index % 2 ? "int" : NULL };
+	return index < NUMBERS;
+}
+
 static int boot_with(uint32_t threads, const char *events)
 {
 	const struct ktop_facts facts = {
 		.kernel = "demo", .version = "0.1", .arch = "x86_64", .boot_id = { 0xb0, 1 }, .cpus = CPUS,
-		.clock_hz = HZ, .physical = physical,
+		.clock_hz = HZ, .physical = physical, .numbers = number_at,
 	};
 	const struct ktop_settings settings = { .ring_size = 1 << 14, .start = true, .no_sampler = true,
 		.trace = events, .threads = threads };
@@ -161,7 +169,7 @@ struct found {
 	bool good;
 	uint32_t boots;
 	uint32_t first[CPUS], next[CPUS];	/* numbers of events: the oldest, and the one behind the newest */
-	uint32_t gaps, names;
+	uint32_t gaps, names, numbers;
 	uint64_t bad;			/* events that contradict themselves */
 	uint32_t wholes, wholes_first, wholes_last;	/* whole calls; the numbers of the first and the last */
 	uint64_t earlier[CPUS], lost[CPUS];
@@ -175,6 +183,7 @@ static void take_events(void *context, const struct event *events, size_t count)
 		struct ktop_wire_syscall_exit fields;
 		struct ktop_wire_syscall_enter whole;
 
+		found->numbers += event->kind == EVENT_NUMBER;
 		found->names += event->kind == EVENT_THREAD && event->thread.name.size == strlen("a thread");
 		if (event->kind == EVENT_TRACE && event->trace.held && event->trace.end) {
 			assert_int_equal(event->trace.size, sizeof(whole));
@@ -199,23 +208,15 @@ static void take_packet(void *context, const struct packet *packet)
 	(void)packet;
 }
 
-static void read_recording(struct found *found, const char *folder)
+static struct decode *decoder(struct found *found)
 {
-	static uint8_t bytes[KTOP_PACKET_MAX];
-	struct recording *recording = recording_new(folder, &found->error);
-	struct decode *decode;
-	struct reader *reader;
-	size_t got;
-
-	if (!recording)
-		fail_msg("%s\n%s", found->error, found->said);
-	found->boots = (uint32_t)recording->boot_count;
-	decode = decode_new(&(struct decode_sink) {
+	return decode_new(&(struct decode_sink) {
 		.context = found, .boot = recordings_no_boot, .packet = take_packet, .events = take_events,
 	});
-	reader = reader_new(recording, 0);
-	while ((got = reader_read(reader, bytes, sizeof(bytes))))
-		decode_feed(decode, bytes, got);
+}
+
+static void keep_books(struct found *found, const struct decode *decode)
+{
 	assert_int_equal(decode_counts(decode).skipped_bytes, 0);
 	found->bad = decode_counts(decode).bad_events;
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
@@ -224,26 +225,53 @@ static void read_recording(struct found *found, const char *folder)
 		found->earlier[cpu] = books.earlier;
 		found->lost[cpu] = books.lost;
 	}
+}
+
+/* All that is new to somebody. */
+static void read_recording(struct found *found, struct decode *decode, const char *folder,
+	const struct black_box_had *had)
+{
+	static uint8_t bytes[KTOP_PACKET_MAX];
+	struct recording *recording = recording_new(folder, &found->error);
+	struct reader *reader;
+	size_t got;
+
+	if (!recording)
+		fail_msg("%s\n%s", found->error, found->said);
+	found->boots = (uint32_t)recording->boot_count;
+	reader = reader_new(recording, 0);
+	while ((got = reader_read(reader, bytes, sizeof(bytes))))
+		if (black_box_is_new(had, bytes))
+			decode_feed(decode, bytes, got);
 	reader_free(reader);
-	decode_free(decode);
 	recording_free(recording);
 }
 
-static struct found look(void)
+/* Adds to `found` what a recording has. */
+static void look_at(struct found *found, struct decode *decode, const struct black_box_had *had)
 {
 	const struct memory_image image = {
 		.read = read_memory, .end = (uint64_t)FRAMES * PAGE, .size = (uint64_t)FRAMES * PAGE,
 	};
 	const struct metadata_machine none = { .name = NULL };
 	char *folder = util_format("%s", scratch_path("recording"));
-	struct found found = { .boots = 0 };
 
-	assert_true(recording_folder(folder, &found.error));
-	found.good = black_box_record(&image, &none, folder, &found.said, &found.error);
-	if (found.good)
-		read_recording(&found, folder);
+	assert_true(recording_folder(folder, &found->error));
+	found->good = black_box_record(&image, &none, folder, had, &found->said, &found->error);
+	if (found->good)
+		read_recording(found, decode, folder, had);
 	recording_remove(folder);
 	free(folder);
+}
+
+static struct found look(void)
+{
+	struct found found = { .boots = 0 };
+	struct decode *decode = decoder(&found);
+
+	look_at(&found, decode, &(struct black_box_had) { .cpus = 0 });
+	keep_books(&found, decode);
+	decode_free(decode);
 	return found;
 }
 
@@ -261,7 +289,8 @@ static void the_last_events_of_a_kernel_that_nobody_watched(void **state)
 	struct found found;
 
 	(void)state;
-	ktop_drain(machine.ktop);
+	for (int i = 0; i < NUMBERS; i++)
+		ktop_drain(machine.ktop);
 	for (int round = 0; round < 40; round++)
 		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 			trace(cpu, 60 + 13 * cpu);
@@ -275,6 +304,7 @@ static void the_last_events_of_a_kernel_that_nobody_watched(void **state)
 	assert_int_equal(found.boots, 1);
 	assert_int_equal(found.gaps + found.bad, 0);
 	assert_int_equal(found.names, 1);
+	assert_int_equal(found.numbers, NUMBERS);
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
 		uint32_t there = found.next[cpu] - found.first[cpu];
 
@@ -307,6 +337,72 @@ static void events_that_were_sent_are_there_as_well(void **state)
 	assert_true(found.next[1] - found.first[1] > 300);
 	assert_int_equal(found.earlier[1] + found.next[1] - found.first[1], machine.written[1]);
 	forget(&found);
+}
+
+static void hear(void *decode, const void *bytes, size_t size)
+{
+	decode_feed(decode, bytes, size);
+}
+
+/*
+ * A host listens from some event on, and some of the last packets do not reach it before the machine dies: it reads in
+ * its memory what it has not got, each event once. If the machine goes on after all, what it sends then is known up to
+ * where it was read.
+ */
+static void a_host_reads_what_it_has_not_got(void **state)
+{
+	uint64_t seed = 4;
+
+	(void)state;
+	print_message("seed 4\n");
+	for (int machines = 0; machines < 30; machines++) {
+		uint64_t events[CPUS][BLACK_BOX_LANES];
+		struct black_box_had had = { .cpus = CPUS, .events = events };
+		struct found found = { .boots = 0 };
+		struct decode *decode = decoder(&found);
+
+		ktop_drain(machine.ktop);
+		/* The rings roll until somebody listens. */
+		for (uint32_t cpu = 0; cpu < CPUS && machines % 3; cpu++)
+			trace(cpu, (uint32_t)(next_random(&seed) % 900));
+		machine.host->hear = hear;
+		machine.host->context = decode;
+		fake_host_connect(machine.host);
+		for (int i = 0; i < 40; i++) {
+			for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+				trace(cpu, (uint32_t)(next_random(&seed) % 60));
+			machine.host->deaf = i > 36 && machines % 2;
+			fake_host_drain(machine.ktop);
+		}
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			trace(cpu, 1 + (uint32_t)(next_random(&seed) % 90));
+		die();
+
+		memcpy(had.boot_id, decode_boot(decode), sizeof(had.boot_id));
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			for (int lane = 0; lane < BLACK_BOX_LANES; lane++)
+				events[cpu][lane] = decode_put(decode, (enum stream)(1 + lane), cpu);
+		decode_ahead(decode, true);
+		look_at(&found, decode, &had);
+		decode_ahead(decode, false);
+		assert_true(found.good);
+		for (int twice = 0; twice < 2; twice++) {
+			keep_books(&found, decode);
+			assert_int_equal(found.gaps + found.bad, 0);
+			for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+				assert_int_equal(found.next[cpu], machine.written[cpu]);
+				assert_int_equal(found.lost[cpu], 0);
+			}
+			machine.host->deaf = false;
+			for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+				trace(cpu, (uint32_t)(next_random(&seed) % 60));
+			fake_host_drain(machine.ktop);
+		}
+		decode_free(decode);
+		forget(&found);
+		after(NULL);
+		boot(NULL);
+	}
 }
 
 /* Whole calls go round in the ring, and then one begins and does not end: it is held where the oldest was. */
@@ -417,6 +513,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_last_events_of_a_kernel_that_nobody_watched),
 		TEST(events_that_were_sent_are_there_as_well),
+		TEST(a_host_reads_what_it_has_not_got),
 		TEST(a_copy_of_it_is_refused),
 		TEST(a_ring_that_lies_is_left_out),
 		TEST(damaged_memory_does_no_harm),
