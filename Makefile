@@ -58,7 +58,7 @@ AGENT = \
 	$(call in,agent/export/,export export_csv export_folded export_json formats json_writer save_format) \
 	$(call in,agent/size/,code_sizes size_request size_rows \
 		) \
-	$(call in,agent/session/,capture flight profile_facts saver session session_orders subscription) \
+	$(call in,agent/session/,capture flight post_mortem profile_facts saver session session_orders subscription) \
 	$(call in,agent/fleet/,fleet fleet_answers fleet_events fleet_timeline) \
 	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
 		report_range report_recording report_text report_threads report_time report_timeline report_tree) \

@@ -87,6 +87,7 @@ struct moment {
 	enum link_state link;
 	enum link_by by;
 	enum vm_state vm;
+	bool read_dead;			/* the memory of the machine was read when it answered no more */
 	enum kept_wish kept;
 	struct play_state play;
 	const char *trouble;		/* what is wrong with the connections (session_trouble); "": nothing */

@@ -14,6 +14,15 @@ _Static_assert(sizeof(struct cpu_vitals) <= EPOCH_ANSWER_CPU &&
 	sizeof(struct cpu_trend) <= EPOCH_ANSWER_TREND &&
 	(int)VITALS_OWN_TRENDS == (int)EPOCH_TRENDS, "an answer fits in the memory that the epoch takes for it");
 
+bool vitals_are_dead(const struct vitals *vitals)
+{
+	bool stands = vitals->vm == VM_PANICKED || vitals->vm == VM_SHUTDOWN;
+	bool hangs = vitals->vm == VM_RUNNING && vitals->link == LINK_SILENT && vitals->by == BY_HOOK;
+
+	return (stands || hangs) && vitals->by != BY_PLUGIN && !vitals->read_dead && !vitals->play.there &&
+		!vitals->machines;
+}
+
 bool vitals_record(bool running, enum link_state link, enum vm_state vm)
 {
 	return running && link == LINK_UP && (vm == VM_RUNNING || vm == VM_UNKNOWN);
@@ -177,6 +186,7 @@ static struct answer *make(const struct request *request, const struct moment *m
 	vitals->link = moment->link;
 	vitals->by = moment->by;
 	vitals->vm = moment->vm;
+	vitals->read_dead = moment->read_dead;
 	vitals->kept = moment->kept;
 	vitals->play = moment->play;
 	util_print(vitals->name, sizeof(vitals->name), "%s", moment->name ? moment->name : "");

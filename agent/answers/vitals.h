@@ -64,6 +64,7 @@ struct vitals {
 	enum link_state link;
 	enum link_by by;
 	enum vm_state vm;
+	bool read_dead;			/* its memory was read when it answered no more */
 	struct play_state play;		/* of a replay */
 
 	/* the profiler */
@@ -94,6 +95,12 @@ struct vitals {
 };
 
 extern const struct answer_kind vitals_kind;	/* until the guest is known, it tells of the connections alone */
+
+/*
+ * The guest answers no more, since its kernel has panicked or hangs, or the machine was shut down; and its hook may
+ * have left what was not read yet (session_read_dead).
+ */
+bool vitals_are_dead(const struct vitals *vitals);
 
 /* True: samples are being taken now. The guest says that it is profiled, the link is up, and the VM runs. */
 bool vitals_record(bool running, enum link_state link, enum vm_state vm);

@@ -12,7 +12,6 @@
 #include "agent/wire/metadata.h"
 #include "agent/wire/recording.h"
 #include "agent/wire/recording_reader.h"
-#include "kernel-hook/wire.h"
 #include "post_mortem.h"
 
 enum {
@@ -157,7 +156,7 @@ static size_t boot_to_read(const struct post_mortem *dead)
 	const uint8_t *boot_id = decode_boot(dead->decode);
 
 	for (size_t i = 0; recording && i < recording->boot_count; i++)
-		if (!boot_id || memcmp(recording->boots[i].boot_id, boot_id, KTOP_BOOT_ID) == 0)
+		if (!boot_id || memcmp(recording->boots[i].boot_id, boot_id, sizeof(recording->boots[i].boot_id)) == 0)
 			return i;
 	return SIZE_MAX;
 }
@@ -185,8 +184,8 @@ bool post_mortem_step(struct post_mortem *dead, bool *failed, char **said)
 	*failed = !dead->job && util_now() >= dead->begun + (uint64_t)LEND_MS * NS_PER_MS;
 	if (*failed) {
 		dead->told = true;
-		*said = util_format("nothing is read out of memory: QEMU is not asked: there is no connection to QMP, or "
-			"it is in use; give --qmp, or try again");
+		*said = util_format("the machine's memory was not read: no connection to QMP, or one that is in use; "
+			"give --qmp, or try again");
 		return true;
 	}
 	if (!dead->job || !job_done(dead->job))
@@ -212,19 +211,6 @@ bool post_mortem_over(const struct post_mortem *dead)
 	return dead->told && !dead->reader;
 }
 
-/* Names were told before, if anything was. */
-static bool is_needed(const struct post_mortem *dead, const uint8_t *bytes)
-{
-	const struct black_box_had *had = &dead->autopsy->had;
-	struct ktop_wire_packet wire;
-
-	memcpy(&wire, bytes, sizeof(wire));
-	if (!had->events)
-		return true;
-	return wire.stream != KTOP_META &&
-		(wire.cpu >= had->cpus || wire.before >= had->events[wire.cpu][wire.stream - KTOP_SAMPLES]);
-}
-
 size_t post_mortem_read(struct post_mortem *dead, void *to, size_t room)
 {
 	size_t done = 0, got;
@@ -233,7 +219,7 @@ size_t post_mortem_read(struct post_mortem *dead, void *to, size_t room)
 		decode_ahead(dead->decode, true);
 	dead->ahead = true;
 	while ((got = reader_read(dead->reader, (char *)to + done, room - done)))
-		done += is_needed(dead, (uint8_t *)to + done) ? got : 0;
+		done += black_box_is_new(&dead->autopsy->had, (char *)to + done) ? got : 0;
 	if (!done) {
 		decode_ahead(dead->decode, false);
 		reader_free(dead->reader);

@@ -27,6 +27,7 @@
 #include "agent/vm/state_words.h"
 #include "agent/wire/decode.h"
 #include "flight.h"
+#include "post_mortem.h"
 #include "saver.h"
 #include "session_state.h"
 #include "subscription.h"
@@ -372,17 +373,25 @@ static void measure(struct session *session)
 		meter_clear(&session->meter);
 }
 
-static void take_packet(void *context, const struct packet *packet)
+/* For whoever records what comes. What is read out of a dead machine's memory has a recording of its own. */
+static void pass_packet(struct session *session, const struct packet *packet)
 {
-	struct session *session = context;
-
-	measure(session);
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->packet(tap->context, packet);
 	/* Of a kernel that is sampled from outside, pages of its memory tell: these are not asked for again. */
 	if (session->flight && flight_packet(session->flight, packet, epoch_ns(session->epoch, packet->end),
 			session->epochs) && !sampler_is_outside(session->epoch->status.sampler))
 		session_greet(session);
+}
+
+static void take_packet(void *context, const struct packet *packet)
+{
+	struct session *session = context;
+
+	measure(session);
+	session->read_dead = session->read_dead && packet->ahead;
+	if (!packet->ahead)
+		pass_packet(session, packet);
 	epoch_packet(session->epoch, packet);
 	epoch_ticks(session->epoch, packet->end);
 	query_spare(session->epoch->query);
@@ -466,16 +475,29 @@ static bool feed(struct session *session)
 	return !decode_held(session->decode);
 }
 
+/* What a dead machine has in its memory comes before what it still sends. */
+static ssize_t session_read(struct session *session)
+{
+	size_t got = 0;
+
+	if (!session->dead || !post_mortem_reads(session->dead))
+		return session->source->table->read(session->source, session->buffer, READ_BYTES);
+	got = post_mortem_read(session->dead, session->buffer, READ_BYTES);
+	if (!got && session->epoch) {
+		epoch_over(session->epoch);
+		session->changed = true;
+	}
+	return (ssize_t)got;
+}
+
 /* Decodes for one turn. Reads more only once all that was read is decoded. */
 static void take_bytes(struct session *session)
 {
-	struct source *source = session->source;
-
 	session->turn_end = util_now() + (uint64_t)TURN_MS * NS_PER_MS;
 	if (pause_of_boots(session, util_now()))
 		return;
 	for (int i = 0; i < READS_PER_STEP && feed(session); i++) {
-		ssize_t got = source->table->read(source, session->buffer, READ_BYTES);
+		ssize_t got = session_read(session);
 
 		session->fed = 0;
 		session->got = got > 0 ? (size_t)got : 0;
@@ -683,6 +705,7 @@ static void make_answers(struct session *session)
 		.remark = session->remark,
 		.by = facts.by,
 		.vm = facts.vm,
+		.read_dead = session->read_dead,
 		.kept = facts.kept,
 		.play = facts.play,
 		.name = facts.machine,
@@ -718,7 +741,8 @@ static void wait_for_something(struct session *session, int timeout_ms)
 
 	table->await(session->source, !held, now, &source);
 	if (names < due && ((session->names && kernel_names_reading(session->names)) ||
-			session_reads_memory(session) || searches_played(session) || saves))
+			session_reads_memory(session) || searches_played(session) || saves ||
+			session->dead))
 		due = names;
 	if (session->epoch && symbols_reading(session->epoch->inputs.symbols) && files < due)
 		due = files;
@@ -745,6 +769,24 @@ void session_await(struct session *session, int fd)
 	session->awaited = fd;
 }
 
+/* Reads a dead machine's memory, and says what was found. */
+static void step_dead(struct session *session)
+{
+	char *said;
+	bool failed;
+
+	if (post_mortem_step(session->dead, &failed, &said)) {
+		session_say(session, failed, said);
+		free(said);
+		session->read_dead = !failed;
+		session->changed = true;
+	}
+	if (!post_mortem_over(session->dead))
+		return;
+	post_mortem_free(session->dead);
+	session->dead = NULL;
+}
+
 void session_step(struct session *session, int timeout_ms)
 {
 	wait_for_something(session, timeout_ms);
@@ -753,6 +795,8 @@ void session_step(struct session *session, int timeout_ms)
 		heed(session, session->source->table->step(session->source, util_now()));
 		take_bytes(session);
 	}
+	if (session->dead)
+		step_dead(session);
 	for (struct packet_tap *tap = session->taps; tap; tap = tap->next)
 		tap->step(tap->context);
 	session_watch_kernel(session);
@@ -825,6 +869,7 @@ void session_free(struct session *session)
 		return;
 	session_finish_orders(session);
 	flight_free(session->flight);
+	post_mortem_free(session->dead);
 	session->source->table->free(session->source);
 	decode_free(session->decode);
 	saver_free(session->saver);

@@ -160,6 +160,8 @@ void session_snapshot(struct session *session, const char *path, const struct ex
 	const struct export_choice *choice);
 void session_play(struct session *session, struct play play);	/* ignored if the source is no recording */
 void session_keep(struct session *session, const char *path);	/* records what came last, in a folder of that name */
+/* Reads the memory of a machine that answers no more, records it in a folder of that name, and goes on with it. */
+void session_read_dead(struct session *session, const char *path);
 void session_mark(struct session *session, const char *text);	/* the guest writes an event `mark` with this text */
 
 void session_say(struct session *session, bool failed, const char *text);	/* sends a message to the readers */

@@ -21,6 +21,7 @@
 #include "agent/wire/decode.h"
 #include "agent/wire/metadata.h"
 #include "flight.h"
+#include "post_mortem.h"
 #include "profile_facts.h"
 #include "saver.h"
 #include "session_state.h"
@@ -187,6 +188,19 @@ static void keep(struct session *session, const char *path)
 			flight_cut_new(session->flight, SESSION_LEAD_MS * NS_PER_MS, &machine));
 }
 
+/* The last moments of a machine that answers no more. */
+static void read_dead(struct session *session, const char *path)
+{
+	const struct metadata_machine machine = session_machine(session);
+
+	if (!session->source->table->lend)
+		session_say(session, true, "the machine's memory was not read: this is a recording; go to its end");
+	else if (session->dead)
+		session_say(session, true, "not yet: the machine's memory is still read; wait for it");
+	else
+		session->dead = post_mortem_new(session->source, session->decode, path, &machine);
+}
+
 /* ---- orders, in the ingest thread ---- */
 
 bool session_ordered(const struct session *session)
@@ -310,6 +324,9 @@ static void obey(struct session *session, const struct order *order)
 	case ORDER_KEEP:
 		keep(session, order->text);
 		break;
+	case ORDER_DEAD:
+		read_dead(session, order->text);
+		break;
 	case ORDER_PLAY:
 		if (session->source->table->play)
 			session->source->table->play(session->source, &order->play, util_now());
@@ -380,6 +397,11 @@ void session_snapshot(struct session *session, const char *path, const struct ex
 void session_keep(struct session *session, const char *path)
 {
 	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_KEEP, .text = util_copy(path, strlen(path)) });
+}
+
+void session_read_dead(struct session *session, const char *path)
+{
+	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_DEAD, .text = util_copy(path, strlen(path)) });
 }
 
 void session_play(struct session *session, struct play play)

@@ -16,6 +16,7 @@
 struct flight;
 struct order;
 struct packet;
+struct post_mortem;
 
 enum { SESSION_TROUBLE = 512 };		/* bytes of a remark */
 
@@ -33,6 +34,8 @@ struct session {
 	struct decode *decode;
 	struct packet_tap *taps;	/* a list; NULL: it is empty */
 	struct flight *flight;		/* NULL: what came last is not kept */
+	struct post_mortem *dead;	/* the memory of a machine that answers no more is read; NULL: it is not */
+	bool read_dead;			/* it was, and nothing has come since */
 	struct mailbox *mailbox;
 	struct saver *saver;
 	struct epoch *epoch;		/* NULL: no boot seen yet */

@@ -126,7 +126,7 @@ static unsigned step(struct source *source, uint64_t now)
 	struct live *live = live_of(source);
 	bool begun = link_step(live->link, now);
 	const struct qmp *qmp = link_qmp(live->link);
-	uint64_t resets = qmp ? qmp_resets(qmp) : 0;
+	uint64_t resets = qmp ? qmp_resets(qmp) : live->resets;
 	/*
 	 * A guest closes its port when it reboots or unloads its hook. Both stop the sampling. The plugin does not
 	 * stop: it begins a boot by itself.
@@ -290,6 +290,16 @@ static bool take_page(struct source *source, struct memory_bytes *bytes)
 	return true;
 }
 
+static struct qmp *lend(struct source *source)
+{
+	return link_lend(live_of(source)->link);
+}
+
+static void take_back(struct source *source, struct qmp *qmp)
+{
+	link_take_back(live_of(source)->link, qmp);
+}
+
 /* ---- what is under way ---- */
 
 static bool waits(const struct source *source)
@@ -342,6 +352,8 @@ struct source *live_new(const struct live_options *options)
 		.can_read = can_read,
 		.read_page = read_page,
 		.take_page = take_page,
+		.lend = lend,
+		.take_back = take_back,
 		.waits = waits,
 		.forget = forget,
 		.plugged = plugged,

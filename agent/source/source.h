@@ -118,6 +118,13 @@ struct source_table {
 	void (*read_page)(struct source *source, uint64_t address, uint64_t now);
 	bool (*take_page)(struct source *source, struct memory_bytes *bytes);
 
+	/*
+	 * Lends the connection to QMP to a job, which may wait; NULL: there is none, or it is in use. `take_back` ends
+	 * that. Both NULL: there is no machine.
+	 */
+	struct qmp *(*lend)(struct source *source);
+	void (*take_back)(struct source *source, struct qmp *qmp);
+
 	bool (*waits)(const struct source *source);	/* an answer of the guest is still to come */
 	void (*forget)(struct source *source, const void *context);	/* calls no sink with this context */
 

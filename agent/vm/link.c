@@ -18,6 +18,7 @@
  *	STUB		QEMU is asked for its gdb stub			5 s
  *	LEAVING_STUB	the process at the stub lets the machine go on	5 s, or as link_leave is told; this includes
  *	RETURNING_STUB	QEMU takes its stub away
+ *	LENT		another thread reads all of a dead machine's memory	as long as it takes
  *	READING		a page of the guest's memory is read	5 s
  *	PLUGGING	a port is plugged in, if there is none		10 s
  *	PLUGGING_BACK	what was plugged in in vain is taken out	1 s
@@ -254,6 +255,8 @@ static void step_stage(struct link *link, uint64_t now)
 	case STAGE_LEAVING_STUB:
 		gdb_step_leaving(link, now);
 		break;
+	case STAGE_LENT:
+		break;
 	default:
 		step_talk(link, now);
 		break;
@@ -430,6 +433,8 @@ void link_leave(struct link *link, uint64_t now, int timeout_ms)
 	link->unplug = link->plugged.bus[0] || (link->stage >= STAGE_PLUGGING && link->plugging.given) ||
 		link->stage > STAGE_PLUGGING;
 	link->leave_by = now + (uint64_t)timeout_ms * NS_PER_MS;
+	if (link->unplug && link->stage == STAGE_LENT)
+		link->stays = STAYS_UNKNOWN;
 	drop_stage(link);
 	link->left = true;
 	if (!(link->process.pid || link->stub_is_ours) || !gdb_leave(link, now, timeout_ms))
@@ -478,6 +483,27 @@ struct port_socket *link_socket(const struct link *link)
 	return link->socket;
 }
 
+struct qmp *link_lend(struct link *link)
+{
+	struct qmp *qmp = link->stage == STAGE_NOTHING && !link->left && !choice_is_gdb(link) ? link->qmp : NULL;
+
+	if (qmp) {
+		link->qmp = NULL;
+		link_enter(link, STAGE_LENT);
+	}
+	return qmp;
+}
+
+void link_take_back(struct link *link, struct qmp *qmp)
+{
+	if (link->stage == STAGE_LENT) {
+		link->qmp = qmp;
+		link_enter(link, STAGE_NOTHING);
+	} else {			/* the link was left meanwhile */
+		qmp_free(qmp);
+	}
+}
+
 const struct qmp_facts *link_facts(const struct link *link)
 {
 	return &link->facts;
@@ -487,6 +513,8 @@ enum vm_state link_vm(const struct link *link)
 {
 	if (link->hangs)
 		return VM_HANGS;
+	if (link->stage == STAGE_LENT)
+		return link->last;
 	if (link->qmp)
 		return link->sampled ? VM_RUNNING : qmp_state(link->qmp);
 	return link->qmp_path && !link->socket && link->was_connected ? VM_GONE : VM_UNKNOWN;

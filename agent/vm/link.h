@@ -116,7 +116,14 @@ bool link_can_read(const struct link *link);
 void link_read(struct link *link, uint64_t address, uint64_t now);	/* `address`: a multiple of 4096 */
 bool link_take_page(struct link *link, struct link_page *page);
 
-struct qmp *link_qmp(const struct link *link);		/* NULL: not connected */
+struct qmp *link_qmp(const struct link *link);		/* NULL: not connected, or lent */
+/*
+ * Lends the connection to QMP, to whoever waits for its answers in another thread: the machine answers no more, and
+ * nothing else is to be asked meanwhile. NULL: there is none, or it is in use. link_take_back ends that; the link must
+ * still be there.
+ */
+struct qmp *link_lend(struct link *link);
+void link_take_back(struct link *link, struct qmp *qmp);
 struct port_socket *link_socket(const struct link *link);	/* NULL: not connected */
 const struct qmp_facts *link_facts(const struct link *link);
 enum vm_state link_vm(const struct link *link);

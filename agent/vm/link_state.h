@@ -29,6 +29,7 @@ enum link_stage {
 	STAGE_STUB,			/* QEMU is asked for its gdb stub */
 	STAGE_LEAVING_STUB,		/* the process that samples lets the machine go on */
 	STAGE_RETURNING_STUB,		/* QEMU takes its stub away */
+	STAGE_LENT,			/* QMP is in use elsewhere, until it is given back */
 	STAGE_READING,			/* QEMU is asked for a page of the guest's memory */
 	STAGE_PLUGGING,
 	STAGE_PLUGGING_BACK,		/* takes out what was plugged in in vain */

@@ -14,6 +14,8 @@
 
 enum { MACHINES = 16 };			/* at most: FLEET_MOST, which this room does not know */
 
+static const char reads_dead[] = "{sort-time} reads its last moments from memory.";
+
 static struct emptiness of_words(const struct state_words *words)
 {
 	return (struct emptiness) { words->why, words->what_to_do };
@@ -26,6 +28,8 @@ static struct emptiness of_link(const struct vitals *vitals)
 
 	if (vitals->link == LINK_NO_HELLO && vitals->play.there)
 		empty = (struct emptiness) { "The recording is being opened.", "This takes a moment." };
+	if (vitals_are_dead(vitals))
+		empty.what_to_do = reads_dead;
 	if ((vitals->link == LINK_CONNECTING || vitals->play.there) && vitals->note[0])
 		empty.what_to_do = "The remark above tells more.";
 	return empty;
@@ -54,12 +58,21 @@ struct emptiness emptiness_of_function(const struct scope *scope, bool itself)
 		"{window} chooses a longer window; {functions} shows what was sampled." };
 }
 
+static struct emptiness of_vm(const struct vitals *vitals)
+{
+	struct emptiness empty = of_words(state_words_of_vm(vitals->vm));
+
+	if (vitals_are_dead(vitals))
+		empty.what_to_do = reads_dead;
+	return empty;
+}
+
 struct emptiness emptiness_of_news(const struct vitals *vitals)
 {
-	const struct state_words *vm = state_words_of_vm(vitals->vm);
+	const struct emptiness vm = of_vm(vitals);
 
-	if (vm->why)
-		return of_words(vm);
+	if (vm.why)
+		return vm;
 	if (vitals->link != LINK_UP)
 		return of_link(vitals);
 	if (!vitals->running && vitals->play.there)
@@ -206,10 +219,8 @@ struct emptiness emptiness(const struct vitals *vitals, const struct table *tabl
 	if (scope->filter_text[0] != '\0' && (any_time(vitals) ||
 			(vitals->sampler == SAMPLER_NONE && filter_off_cpu(&scope->filter))))
 		return of_filter(vitals, table, scope);
-	const struct state_words *vm = state_words_of_vm(vitals->vm);
-
-	if (vm->why)
-		return of_words(vm);
+	if (of_vm(vitals).why)
+		return of_vm(vitals);
 	if (vitals->link != LINK_UP)
 		return of_link(vitals);
 	return of_range(vitals, scope);

@@ -434,6 +434,8 @@ static bool acts_on_rows(const struct screen *screen, enum action action)
 	case ACTION_NEXT_TAB: case ACTION_PREVIOUS_TAB:
 	case ACTION_CONSOLE: case ACTION_HELP: case ACTION_REDRAW: case ACTION_SUSPEND: case ACTION_QUIT:
 		return false;
+	case ACTION_SORT_TIME:
+		return !screen_reads_dead(screen);
 	case ACTION_WINDOW: case ACTION_BEFORE: case ACTION_AFTER: case ACTION_WIDEN: case ACTION_NARROW:
 	case ACTION_LIVE:
 	case ACTION_RUN: case ACTION_MARK: case ACTION_KEEP: case ACTION_SNAPSHOT: case ACTION_SAVE_AS:

@@ -37,6 +37,8 @@ struct feed {				/* each function is called with `self`; none of them waits */
 	void (*run_profiler)(void *self, bool on);
 	void (*mark)(void *self, const char *text);	/* this moment of the guest */
 	void (*keep)(void *self, const char *kernel);	/* records what led up to now; `kernel`: as in `snapshot` */
+	/* Records the last moments of a machine that answers no more, and shows them. Not over several machines. */
+	void (*read_dead)(void *self, const char *kernel);
 	void (*play)(void *self, const struct play *play);	/* an order to the player of a recording */
 	/* Saves this part of the profile. `kernel`: a name for the file's name. */
 	void (*snapshot)(void *self, const struct excerpt *excerpt, const char *kernel);

@@ -263,8 +263,9 @@ static enum screen_act take_end(struct screen *screen, uint32_t code, uint64_t n
 static enum screen_act act(struct screen *screen, enum action action, uint64_t now)
 {
 	bool marked = action == ACTION_BACK && screen_is_marked(screen);
+	bool dead = action == ACTION_SORT_TIME && screen_reads_dead(screen);
 
-	if (!marked && view_acts(screen, action)) {
+	if (!marked && !dead && view_acts(screen, action)) {
 		take_format(screen, now);
 		screen_take_range(screen, now);
 		return SCREEN_NOTHING;

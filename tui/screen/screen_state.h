@@ -108,6 +108,8 @@ int screen_own_labels(const struct screen *screen, struct key_label labels[KEY_L
 
 void screen_views_init(struct screen *screen);
 void screen_look(struct screen *screen, int view);	/* shows another view */
+/* T: the machine answers no more, and its last moments are still to be read out of its memory. */
+bool screen_reads_dead(const struct screen *screen);
 bool screen_views_act(struct screen *screen, enum action action, uint64_t now);	/* false: the action is for no view */
 int screen_draw_views(struct screen *screen, struct canvas *canvas, int row);	/* returns the rows used, 0 or 1 */
 enum action screen_views_action(const struct screen *screen, int row, int column);	/* of a click there */

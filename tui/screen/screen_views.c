@@ -274,6 +274,19 @@ enum action screen_views_action(const struct screen *screen, int row, int column
 
 /* ---- actions ---- */
 
+bool screen_reads_dead(const struct screen *screen)
+{
+	return screen->vitals && vitals_are_dead(screen->vitals) && !screen->cover;
+}
+
+static void look_at_death(struct screen *screen, uint64_t now)
+{
+	screen_say(screen, now, "reading the last moments out of the machine's memory");
+	screen->feed.read_dead(screen->feed.self, screen->vitals->kernel);
+	screen_live(screen, now);
+	screen_look(screen, VIEW_TIMELINE);
+}
+
 /*
  * Timeline at what the cursor is on; its time becomes the window. A search that led there is over: its keys lead from
  * event to event now. False: the view knows no such.
@@ -314,6 +327,10 @@ bool screen_views_act(struct screen *screen, enum action action, uint64_t now)
 		leave_around(screen);
 	if (action == ACTION_AROUND)
 		look_around(screen, now);
+	if (action == ACTION_SORT_TIME && screen_reads_dead(screen)) {
+		look_at_death(screen, now);
+		return true;
+	}
 	if (action == ACTION_SORT_TIME && look_at_moment(screen, now))
 		return true;
 	if (action == ACTION_NEXT_VIEW && screen->feed.console && named_view(screen) == VIEWS_OF_PROFILE - 1)

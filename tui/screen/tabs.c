@@ -655,6 +655,14 @@ static void page_keep(void *self, const char *kernel)
 		overview_keep(page->tabs->overview);
 }
 
+static void page_read_dead(void *self, const char *kernel)
+{
+	const struct page *page = self;
+	char name[SNAPSHOT_NAME];
+
+	session_read_dead(page->machine->session, snapshot_name(kernel, time(NULL), "-dead", name));
+}
+
 static void page_play(void *self, const struct play *play)
 {
 	struct page *page = self;
@@ -738,6 +746,7 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 		.self = page, .console = machine ? tabs->console : NULL,
 		.ask = page_ask, .answer = page_answer, .message = page_message,
 		.running = page_running, .run_profiler = page_run_profiler, .mark = page_mark, .keep = page_keep,
+		.read_dead = page_read_dead,
 		.play = page_play, .snapshot = page_snapshot, .format = page_format, .set_format = page_set_format,
 	};
 

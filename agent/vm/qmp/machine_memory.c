@@ -216,19 +216,25 @@ static bool fill(struct machine_memory *memory, const struct asking *asking, con
 
 /* ---- all ---- */
 
-struct machine_memory *machine_memory_of_vm(const char *qmp, const char *folder, int timeout_ms, char **error)
+struct machine_memory *machine_memory_of_qmp(struct qmp *qmp, const char *folder, int timeout_ms, char **error)
 {
 	struct machine_memory *memory = util_alloc(sizeof(*memory));
-	struct asking asking = { .timeout_ms = timeout_ms };
-	bool taken, done;
+	const struct asking asking = { .qmp = qmp, .timeout_ms = timeout_ms };
 
-	asking.qmp = qmp_connect(qmp, timeout_ms, &taken, error);
-	done = asking.qmp && fill(memory, &asking, folder, error);
-	qmp_free(asking.qmp);
-	if (done)
+	if (fill(memory, &asking, folder, error))
 		return memory;
 	machine_memory_free(memory);
 	return NULL;
+}
+
+struct machine_memory *machine_memory_of_vm(const char *path, const char *folder, int timeout_ms, char **error)
+{
+	bool taken;
+	struct qmp *qmp = qmp_connect(path, timeout_ms, &taken, error);
+	struct machine_memory *memory = qmp ? machine_memory_of_qmp(qmp, folder, timeout_ms, error) : NULL;
+
+	qmp_free(qmp);
+	return memory;
 }
 
 struct machine_memory *machine_memory_of_file(const char *path, char **error)

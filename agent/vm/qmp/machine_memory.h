@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct machine_memory;
+struct qmp;
 struct qmp_facts;
 
 /*
@@ -19,6 +20,9 @@ struct qmp_facts;
  * timeout_ms for each answer, ten times that for the copy.
  */
 struct machine_memory *machine_memory_of_vm(const char *qmp, const char *folder, int timeout_ms, char **error);
+
+/* The same, by a connection that is there. It is borrowed for this call: nobody else uses it. */
+struct machine_memory *machine_memory_of_qmp(struct qmp *qmp, const char *folder, int timeout_ms, char **error);
 
 /* `path`: a file with all bytes from physical address 0 on, as pmemsave writes it. */
 struct machine_memory *machine_memory_of_file(const char *path, char **error);

@@ -211,6 +211,12 @@ void session_keep(struct session *session, const char *path)
 	snprintf(session->path, sizeof(session->path), "%s", path);
 }
 
+void session_read_dead(struct session *session, const char *path)
+{
+	session->autopsies++;
+	snprintf(session->path, sizeof(session->path), "%s", path);
+}
+
 void session_play(struct session *session, struct play play)
 {
 	session->plays++;
@@ -310,6 +316,12 @@ static void snapshot(void *self, const struct excerpt *excerpt, const char *kern
 		excerpt, &choice);
 }
 
+static void read_dead(void *self, const char *kernel)
+{
+	(void)kernel;
+	session_read_dead(self, "dead");
+}
+
 static void keep(void *self, const char *kernel)
 {
 	char name[SNAPSHOT_NAME];
@@ -331,6 +343,7 @@ struct feed fake_feed(struct session *session)
 {
 	return (struct feed) {
 		.self = session, .ask = ask, .answer = answer, .message = message,
+		.read_dead = read_dead,
 		.running = running, .run_profiler = run_profiler, .mark = mark, .keep = keep, .play = play,
 		.snapshot = snapshot, .format = format, .set_format = set_format,
 	};

@@ -50,7 +50,7 @@ struct session {
 	int subscriptions;		/* how many there are; of these, how many ask now: */
 	int asking_vitals, asking_functions, asking_line;
 	bool ran_on, marked;
-	int plays, marks, keeps;
+	int plays, marks, keeps, autopsies;
 	char mark[128];			/* the newest */
 	struct play played;			/* the newest */
 	bool running;			/* as in the answers that were given last */

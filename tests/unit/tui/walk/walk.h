@@ -77,6 +77,7 @@ struct tally {
 	unsigned keys[WALK_COUNTED][ACTIONS], mouse[WALK_COUNTED][MOUSE_ACTS];
 	unsigned by[GROUPS];		/* groups of the table */
 	unsigned ranges;		/* chosen in the heat map */
+	unsigned autopsies;		/* of a machine that answers no more */
 	unsigned moments[WALK_COUNTED];	/* gone to in Timeline, from this view */
 	unsigned all[WALK_COUNTED];	/* seen over all machines */
 };
@@ -174,6 +175,8 @@ static inline struct model *walk_model(struct walk *walk)
 {
 	return &walk->models[walk->page];
 }
+
+bool model_reads_dead(const struct model *model);	/* T does not sort, but asks for a dead machine's memory */
 
 static inline bool walk_is_all(const struct walk *walk)
 {

@@ -54,7 +54,7 @@ static bool is_of_mark(const struct model *model, enum action action)
 /* To Timeline, at what the cursor is on. */
 static bool is_of_moment(const struct model *model, enum action action)
 {
-	return action == ACTION_SORT_TIME && !model->cover && (model->view == WALK_HEAT ||
+	return action == ACTION_SORT_TIME && !model->cover && !model_reads_dead(model) && (model->view == WALK_HEAT ||
 		model->view == WALK_THREADS || model->view == WALK_EVENTS);
 }
 

@@ -551,10 +551,21 @@ static bool choose_format(struct walk *walk, enum action action)
 	return true;
 }
 
+bool model_reads_dead(const struct model *model)
+{
+	return model->vitals && vitals_are_dead(model->vitals) && !model->cover;
+}
+
 void model_act(struct walk *walk, enum action action)
 {
 	struct model *model = walk_model(walk);
 
+	if (action == ACTION_SORT_TIME && model_reads_dead(model)) {
+		walk->tally.autopsies++;
+		scope_live(&model->place);
+		look_along(model, WALK_TIMELINE);
+		return;
+	}
 	if (model->cover == COVER_FORMATS && choose_format(walk, action))
 		return;
 	if (model->cover || (!cursor_act(model, action) && !sort_act(model, action)))

@@ -110,5 +110,7 @@ void tally_check(const struct tally *tally)
 		lacks("a range", views[WALK_HEAT]);
 	if (!tally->moments[WALK_HEAT] || !tally->moments[WALK_THREADS])
 		lacks("a step to Timeline", "Heat or Threads");
+	if (!tally->autopsies)
+		lacks("a reading of its memory", "a dead machine");
 	check_keys(tally);
 }
