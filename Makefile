@@ -33,7 +33,7 @@ AGENT = \
 	$(call in,agent/vm/,hook_search launch launch_folder link link_choice port_socket \
 		state_words) \
 	$(call in,agent/store/,run sample_log stacks store) \
-	$(call in,agent/trace/,latencies pairs slowest span span_rows trace trace_order) \
+	$(call in,agent/trace/,allocations latencies pairs slowest span span_rows trace trace_order) \
 	$(call in,agent/names/bare/,flow function_starts sym_frames) \
 	$(call in,agent/names/linux/,boot_image call_sites kallsyms kernel_bytes kernel_layout linux_kernel modules orc processes) \
 	$(call in,agent/names/copies/,file_copies) \
@@ -48,7 +48,7 @@ AGENT = \
 	$(call in,agent/code/,disassembler listing listings) \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_tree scan series slots table) \
 	$(call in,agent/guest/,boot_marks call_text commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks) \
-	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map profile slow_rows thread_now thread_states time_line timeline vitals) $(call in,agent/source/,live play replay) \
+	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map memory_table profile slow_rows thread_now thread_states time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \
 	$(call in,agent/diff/,diff_request set_diff) \
@@ -59,8 +59,8 @@ AGENT = \
 	$(call in,agent/size/,code_sizes size_request size_rows \
 		) \
 	$(call in,agent/session/,capture flight post_mortem profile_facts saver session session_orders subscription) \
-	$(call in,agent/fleet/,fleet fleet_answers fleet_events fleet_timeline) \
-	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_options \
+	$(call in,agent/fleet/,fleet fleet_answers fleet_events fleet_memory fleet_timeline) \
+	$(call in,agent/report/,recorder report report_annotation report_answer report_events report_export report_json report_file report_guest report_memory report_options \
 		report_range report_recording report_text report_threads report_time report_timeline report_tree) \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines
 TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
@@ -68,7 +68,7 @@ TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 	$(call in,tui/views/table/,annotate_row column hue) \
 	$(call in,tui/views/flame/,flame_cells) $(call in,tui/views/tree/,tree_lines) \
 	$(call in,tui/views/,config page_body slow_page view_annotate view_console view_events view_function view_functions view_heat view_help \
-		view_flame view_formats view_timeline view_tree) \
+		view_flame view_formats view_memory view_timeline view_tree) \
 	$(call in,tui/screen/,app screen screen_input screen_views \
 		 tabs)
 COMMANDS = $(call in,tui/commands/,command command_config command_crash command_ctl command_diff command_export command_record command_report \

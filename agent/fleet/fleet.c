@@ -186,6 +186,7 @@ static const struct answer_kind *const kinds[FLEET_KINDS] = {
 	[FLEET_VITALS] = &vitals_kind, [FLEET_FUNCTIONS] = &function_table_kind, [FLEET_TREE] = &call_tree_kind,
 	[FLEET_ANNOTATION] = &annotation_kind, [FLEET_PAGE] = &function_page_kind, [FLEET_LINE] = &time_line_kind,
 	[FLEET_HEAT] = &heat_map_kind, [FLEET_EVENTS] = &event_table_kind, [FLEET_TIMELINE] = &timeline_kind,
+	[FLEET_MEMORY] = &memory_table_kind,
 };
 
 static enum fleet_kind kind_of(const struct answer_kind *kind)
@@ -276,7 +277,7 @@ void fleet_take(struct fleet *fleet, size_t index, struct answer *answer, uint64
 	enum fleet_kind kind = kind_of(answer->kind);
 	struct answer *before = machine->answers[kind];
 	bool names = kind != FLEET_VITALS && kind != FLEET_LINE && kind != FLEET_HEAT &&
-		kind != FLEET_EVENTS && kind != FLEET_TIMELINE;
+		kind != FLEET_EVENTS && kind != FLEET_TIMELINE && kind != FLEET_MEMORY;
 
 	follow_boot(machine, answer);
 	if (kind == FLEET_VITALS && before && ((struct vitals *)answer)->now < ((struct vitals *)before)->now)
@@ -287,6 +288,22 @@ void fleet_take(struct fleet *fleet, size_t index, struct answer *answer, uint64
 	machine->answers[kind] = answer;
 	if (kind == FLEET_VITALS)
 		follow_clock(fleet, machine, now);
+}
+
+bool fleet_kernels_differ(const struct fleet *fleet)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct vitals *vitals = fleet->machines[i].vitals;
+
+		if (!vitals || !vitals->kernel[0])
+			continue;
+		if (first && strcmp(first, vitals->kernel) != 0)
+			return true;
+		first = vitals->kernel;
+	}
+	return false;
 }
 
 int64_t fleet_ahead(const struct fleet *fleet, const struct fleet_machine *machine)
@@ -448,6 +465,8 @@ union fleet_request fleet_own_request(const struct fleet *fleet, size_t index, c
 		fleet_ask_slow(fleet, index, &asked.events);
 	if (of == FLEET_TIMELINE)
 		fleet_ask_timeline(fleet, index, &asked.timeline);
+	if (of == FLEET_MEMORY)
+		fleet_ask_memory(fleet, index, &asked.memory);
 	return asked;
 }
 
@@ -470,6 +489,8 @@ struct answer *fleet_answer(struct fleet *fleet, const struct answer_kind *kind,
 		return &fleet_events(fleet, now)->answer;
 	case FLEET_TIMELINE:
 		return &fleet_timeline(fleet, now)->answer;
+	case FLEET_MEMORY:
+		return &fleet_memory(fleet, now)->answer;
 	default:
 		return &fleet_functions(fleet, now)->answer;
 	}

@@ -22,6 +22,7 @@
 #include "agent/answers/function_page.h"
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
+#include "agent/answers/memory_table.h"
 #include "agent/answers/time_line.h"
 #include "agent/answers/timeline.h"
 #include "agent/answers/vitals.h"
@@ -60,6 +61,7 @@ union fleet_request {
 	struct heat_request heat;
 	struct event_request events;
 	struct timeline_request timeline;
+	struct memory_request memory;
 };
 
 /* The excerpt, and the last request of a kind, in a machine's own times and ids, as far as these are known now. */
@@ -78,5 +80,6 @@ struct heat_map *fleet_heat(struct fleet *fleet, uint64_t now);
 struct time_line *fleet_time_line(struct fleet *fleet, uint64_t now);
 struct event_table *fleet_events(struct fleet *fleet, uint64_t now);	/* its texts are its own */
 struct timeline *fleet_timeline(struct fleet *fleet, uint64_t now);	/* likewise */
+struct memory_table *fleet_memory(struct fleet *fleet, uint64_t now);	/* likewise */
 
 #endif

@@ -32,23 +32,6 @@ static const struct event_table *events_part(const struct fleet *fleet, size_t i
 
 /* ---- names ---- */
 
-/* Also of a machine that has no rows yet: what a row is called does not change when they come. */
-static bool kernels_differ(const struct fleet *fleet)
-{
-	const char *first = NULL;
-
-	for (size_t i = 0; i < fleet->count; i++) {
-		const struct vitals *vitals = fleet->machines[i].vitals;
-
-		if (!vitals || !vitals->kernel[0])
-			continue;
-		if (first && strcmp(first, vitals->kernel) != 0)
-			return true;
-		first = vitals->kernel;
-	}
-	return false;
-}
-
 /* A number that its machine's kernel has given, and no name. */
 static bool is_unnamed(const struct event_row *row)
 {
@@ -226,7 +209,7 @@ static uint32_t slow_rows_of(const struct fleet *fleet, size_t index, struct eve
 {
 	const struct event_request *asked = events_asked(fleet);
 	const struct event_table *part = events_part(fleet, index);
-	bool differ = kernels_differ(fleet);
+	bool differ = fleet_kernels_differ(fleet);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; asked->slow && part && i < part->count; i++) {
@@ -379,7 +362,7 @@ struct event_table *fleet_events(struct fleet *fleet, uint64_t now)
 {
 	const struct event_request *asked = events_asked(fleet);
 	struct event_table *table = util_alloc(sizeof(*table));
-	struct sum sum = { .fleet = fleet, .table = table, .differ = kernels_differ(fleet) };
+	struct sum sum = { .fleet = fleet, .table = table, .differ = fleet_kernels_differ(fleet) };
 
 	table->answer = (struct answer) { .kind = &event_table_kind, .begun = true };
 	table->pages.budget = fleet->budget;

@@ -53,7 +53,7 @@ const struct symbols *fleet_ids_symbols(const struct fleet_ids *names);	/* the f
 enum { IN_NO_WINDOW = 1 };		/* the end of a window that a machine is no part of: before any sample */
 
 enum fleet_kind { FLEET_VITALS, FLEET_FUNCTIONS, FLEET_TREE, FLEET_ANNOTATION, FLEET_PAGE, FLEET_LINE, FLEET_HEAT,
-	FLEET_EVENTS, FLEET_TIMELINE, FLEET_KINDS };
+	FLEET_EVENTS, FLEET_TIMELINE, FLEET_MEMORY, FLEET_KINDS };
 
 struct fleet_machine {
 	union {				/* the newest answer of each kind; NULL: none yet */
@@ -68,6 +68,7 @@ struct fleet_machine {
 			struct heat_map *heat;
 			struct event_table *events;
 			struct timeline *timeline;
+			struct memory_table *memory;
 		};
 	};
 	int64_t ahead;			/* ns from the machine's clock to the fleet's, by its vitals */
@@ -95,6 +96,12 @@ struct fleet {
 
 /* Of the fleet's row of which the slowest are asked for, the machine's own ones; returns how many it has. */
 uint32_t fleet_ask_slow(const struct fleet *fleet, size_t machine, struct event_request *request);
+
+/* Kernels of different names are among them, also of machines that have told no rows yet. */
+bool fleet_kernels_differ(const struct fleet *fleet);
+
+/* Of the fleet's row whose stacks are asked for, the machine's own one. */
+void fleet_ask_memory(const struct fleet *fleet, size_t machine, struct memory_request *request);
 
 /* What it is asked for its part of the timeline. */
 void fleet_ask_timeline(const struct fleet *fleet, size_t machine, struct timeline_request *request);

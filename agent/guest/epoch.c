@@ -21,6 +21,7 @@
 #include "agent/store/store.h"
 #include "agent/trace/trace.h"
 #include "agent/wire/decode.h"
+#include "kernel-hook/wire.h"
 #include "epoch.h"
 #include "guest_events.h"
 #include "kernel_reading.h"
@@ -362,11 +363,23 @@ void epoch_introduce(struct epoch *epoch, const struct guest *guest, const struc
 	take_guest(epoch, guest);
 }
 
-/* Other events are traced than before. Nothing was, as far as is known, before the guest has told its clock. */
-static void trace_is_another(struct epoch *epoch, uint64_t ticks)
+static bool traces_memory(const struct epoch *epoch)
 {
+	return guest_events_on(epoch->events, KTOP_EVENT_memory_alloc) &&
+		guest_events_on(epoch->events, KTOP_EVENT_memory_free);
+}
+
+/*
+ * Other events are traced than before. Nothing was, as far as is known, before the guest has told its clock. `goes_on`:
+ * those that are traced now as before were so in between.
+ */
+static void trace_is_another(struct epoch *epoch, uint64_t ticks, bool goes_on)
+{
+	bool memory = traces_memory(epoch);
+
 	if (epoch->known)
-		pairs_changed(trace_pairs(epoch->trace), epoch_ns(epoch, ticks));
+		trace_changed(epoch->trace, epoch_ns(epoch, ticks), !(goes_on && memory && epoch->memory_traced));
+	epoch->memory_traced = memory;
 	if (epoch->known && epoch->log)
 		trace_log_mark(sample_log_traces(epoch->log), epoch_ns(epoch, ticks), 0, TRACE_CHANGED, 0);
 }
@@ -375,7 +388,7 @@ static void take_status(struct epoch *epoch, const struct status *status, uint64
 {
 	/* Tracing goes off with profiling. It may be on again for a moment before the status says so. */
 	if (epoch->status_known && epoch->status.running && !status->running)
-		trace_is_another(epoch, time);
+		trace_is_another(epoch, time, false);
 	copy_text(epoch->note, sizeof(epoch->note), status->note);
 	epoch->status = *status;
 	epoch->status.note = (struct text) { .bytes = epoch->note, .size = strlen(epoch->note) };
@@ -441,7 +454,7 @@ static void take_filters(struct epoch *epoch, struct text text, uint64_t ticks)
 	memcpy(before, epoch->filters, sizeof(before));
 	copy_text(epoch->filters, sizeof(epoch->filters), text);
 	if (strcmp(before, epoch->filters) != 0)
-		trace_is_another(epoch, ticks);
+		trace_is_another(epoch, ticks, false);
 }
 
 static size_t take_keys(uint8_t keys[EPOCH_KEYS], struct text codes)
@@ -613,7 +626,7 @@ static void take_fact(struct epoch *epoch, const struct event *event)
 		break;
 	case EVENT_TRACING:
 		if (guest_events_traced(epoch->events, event))
-			trace_is_another(epoch, event->time);
+			trace_is_another(epoch, event->time, true);
 		break;
 	default:
 		break;

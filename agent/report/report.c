@@ -78,9 +78,9 @@ char *report_options_mistake(const struct report_request *request)
 			"process, cpu or lock; leave one of them out", group_words[request->by]);
 	if (!request->events && request->by == GROUP_LOCK)
 		return util_format("--by lock: without effect: it is for report --events; leave it out");
-	if (request->baseline && !request->events)
-		return util_format("--baseline: without effect: it is for report --events; `ktop diff` compares "
-			"profiles");
+	if (request->baseline && !request->events && !request->allocations)
+		return util_format("--baseline: without effect: it is for report --events and --allocations; "
+			"`ktop diff` compares profiles");
 	if (request->out)			/* which has rules of its own (report_export_mistake) */
 		return NULL;
 	if (!folded && (request->threads || request->inlined || !request->kernel_mark))
@@ -130,6 +130,7 @@ void report_free(struct report *report)
 	answer_free((struct answer *)report->tree);
 	answer_free((struct answer *)report->annotation);
 	answer_free((struct answer *)report->events);
+	answer_free((struct answer *)report->memory);
 	answer_free((struct answer *)report->timeline);
 	answer_free((struct answer *)report->threads);
 	export_free(report->export);

@@ -22,6 +22,7 @@ struct annotation;
 struct call_tree;
 struct epoch;
 struct event_table;
+struct memory_table;
 struct job;
 struct profile;
 struct session;
@@ -59,8 +60,9 @@ struct report_request {
 	int tree;			/* enum tree_order: also the call tree, in this order; -1: none */
 	uint32_t least;			/* percent of all weight: lighter rows of the tree are left out; 0: none is */
 	bool events;			/* also what its trace events say took time; */
+	bool allocations;		/* also what its allocators have given out and not taken back */
 	bool events_alone;		/* the text has no other table */
-	const char *baseline;		/* FROM..TO: of events, also what they were then; NULL: none */
+	const char *baseline;		/* FROM..TO: of events and allocations, also what was then; NULL: none */
 	bool timeline;			/* also what each CPU and thread did when */
 	bool waits;			/* also what each thread did, or waited for, at the window's end */
 	const char *annotate;		/* also the code of this function, with its heat; NULL: of none */
@@ -139,11 +141,13 @@ struct report {
 	struct profile *profile;	/* its table is sorted */
 	struct call_tree *tree;		/* NULL: none is wanted, or not yet */
 	struct event_table *events;	/* NULL: none is wanted, or not yet */
+	struct memory_table *memory;	/* NULL: none is wanted, or not yet */
 	struct timeline *timeline;	/* NULL: none is wanted, or not yet */
 	struct thread_list *threads;	/* NULL: none is wanted, or not yet */
 	struct annotation *annotation;	/* NULL: none is wanted, or not yet */
 	/* The last one of these that was asked for, in this order. */
-	enum { ASKED_PROFILE, ASKED_TREE, ASKED_EVENTS, ASKED_TIMELINE, ASKED_THREADS, ASKED_CODE } asked_for;
+	enum { ASKED_PROFILE, ASKED_TREE, ASKED_EVENTS, ASKED_MEMORY, ASKED_TIMELINE, ASKED_THREADS,
+		ASKED_CODE } asked_for;
 	bool unannotated;		/* there is no such function */
 	struct excerpt asked_excerpt;	/* what `profile` and all that is asked beside it answer */
 	uint64_t from, to;		/* guest ns, of the answer */

@@ -81,6 +81,7 @@ static void put_more(const void *context, struct json_writer *writer)
 {
 	put_tree(writer, context);
 	report_events_json(context, writer);
+	report_memory_json(context, writer);
 	report_timeline_json(context, writer);
 	report_threads_json(context, writer);
 	report_annotation_json(context, writer);

@@ -97,8 +97,10 @@ const struct option_row report_options[] = {
 	OPTION("raw", "DIR", OPTION_FOLDER, raw, "also record what the guest sends, as `ktop record` does", GUEST),
 	OPTION("events", NULL, OPTION_FLAG, events, "also what the guest's trace events say took time: "
 		"system calls and interrupts", ANSWER),
-	OPTION("baseline", "FROM..TO", OPTION_TEXT, baseline, "events: also what each row was in this range; both as "
-		"for --from", .check = report_check_range, ANSWER),
+	OPTION("allocations", NULL, OPTION_FLAG, allocations, "also what the guest's allocators have given out and not "
+		"taken back, by its trace events", ANSWER),
+	OPTION("baseline", "FROM..TO", OPTION_TEXT, baseline, "events, allocations: also what each row was in this "
+		"range; both as for --from", .check = report_check_range, ANSWER),
 	OPTION("timeline", NULL, OPTION_FLAG, timeline, "also what each CPU and each thread did when, by the guest's "
 		"trace events", ANSWER),
 	OPTION("waits", NULL, OPTION_FLAG, waits, "also what each thread waits for, and who holds that, at the end",

@@ -62,6 +62,12 @@ bool report_find_events(struct report *report);		/* as report_find_tree */
 void report_events_text(const struct report *report, FILE *out);
 void report_events_json(const struct report *report, struct json_writer *writer);
 
+/* ---- report_memory.c: what allocators have given out and not taken back ---- */
+
+bool report_find_memory(struct report *report);		/* as report_find_tree */
+void report_memory_text(const struct report *report, FILE *out);
+void report_memory_json(const struct report *report, struct json_writer *writer);
+
 /* ---- report_timeline.c: what each CPU and thread did when ---- */
 
 bool report_find_timeline(struct report *report);	/* as report_find_tree */

@@ -261,10 +261,11 @@ void report_text(const struct report *report, FILE *out)
 	print_facts(report, out);
 	if (!report_traces_alone(report) && !report->request.events_alone)
 		print_table(report, out);
-	else if (!report->events && !report->timeline && !report->threads)
-		fprintf(out, "(no samples were taken: the sampler is `none`; --events, --timeline and --waits tell "
-			"what was traced)\n");
+	else if (!report->events && !report->memory && !report->timeline && !report->threads)
+		fprintf(out, "(no samples were taken: the sampler is `none`; --events, --allocations, --timeline and "
+			"--waits tell what was traced)\n");
 	report_events_text(report, out);
+	report_memory_text(report, out);
 	report_timeline_text(report, out);
 	report_threads_text(report, out);
 	report_annotation_text(report, out);

@@ -5,6 +5,7 @@
 #include "agent/base/budget.h"
 #include "agent/base/util.h"
 #include "agent/wire/event.h"
+#include "kernel-hook/wire.h"
 #include "trace.h"
 
 /* Events that wait to be put in order: a quarter of a second of a million, or what a 32nd of the budget pays for. */
@@ -22,6 +23,7 @@ struct trace {
 	struct pairs *pairs;
 	struct span_rows *rows;
 	struct slowest *slowest;
+	struct allocations *allocations;
 	const struct trace_watcher *watcher;	/* NULL: nobody watches */
 	uint64_t events, lost;
 	bool over;			/* trace_end was called, and nothing has come since */
@@ -43,6 +45,10 @@ static void take(void *context, const struct trace_event *event)
 	struct trace *trace = context;
 
 	pairs_add(trace->pairs, event);
+	if (event->lost || event->doubt)
+		allocations_gap(trace->allocations, event->time);
+	else if (event->id == KTOP_EVENT_memory_alloc || event->id == KTOP_EVENT_memory_free)
+		allocations_add(trace->allocations, event);
 	if (!trace->watcher)
 		return;
 	if (event->lost)
@@ -85,6 +91,7 @@ struct trace *trace_new(struct budget *budget, void (*wait)(void *context, const
 	trace->pairs = pairs_new(budget, &(struct pairs_sink) { .context = trace, .begin = begin, .end = end });
 	trace->rows = span_rows_new(budget);
 	trace->slowest = slowest_new(budget);
+	trace->allocations = allocations_new(budget);
 	return trace;
 }
 
@@ -96,6 +103,7 @@ void trace_free(struct trace *trace)
 	pairs_free(trace->pairs);
 	span_rows_free(trace->rows);
 	slowest_free(trace->slowest);
+	allocations_free(trace->allocations);
 	free(trace);
 }
 
@@ -176,6 +184,13 @@ void trace_packet(struct trace *trace, const struct trace_packet *packet)
 		.time = packet->begin, .cpu = packet->cpu, .lost = packet->lost, .doubt = true });
 }
 
+void trace_changed(struct trace *trace, uint64_t time, bool memory)
+{
+	pairs_changed(trace->pairs, time);
+	if (memory)
+		allocations_gap(trace->allocations, time);
+}
+
 void trace_end(struct trace *trace)
 {
 	end_packet(trace);
@@ -198,9 +213,14 @@ const struct span_rows *trace_rows(const struct trace *trace)
 	return trace->rows;
 }
 
-struct pairs *trace_pairs(const struct trace *trace)
+const struct pairs *trace_pairs(const struct trace *trace)
 {
 	return trace->pairs;
+}
+
+const struct allocations *trace_allocations(const struct trace *trace)
+{
+	return trace->allocations;
 }
 
 const struct slowest *trace_slowest(const struct trace *trace)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "allocations.h"
 #include "pairs.h"
 #include "slowest.h"
 #include "span_rows.h"
@@ -62,12 +63,19 @@ struct trace_packet {
 };
 void trace_packet(struct trace *trace, const struct trace_packet *packet);
 
+/*
+ * From this time on, other events are traced (pairs_changed). `memory`: or again those of the allocators, which may
+ * have been missing before.
+ */
+void trace_changed(struct trace *trace, uint64_t time, bool memory);
+
 void trace_end(struct trace *trace);	/* nothing is under way: all events that have come are in the rows */
 bool trace_is_whole(const struct trace *trace, uint64_t to);	/* all events before this time are in the rows */
 
 uint64_t trace_until(const struct trace *trace);	/* trace_order_until */
-struct pairs *trace_pairs(const struct trace *trace);	/* what is under way; pairs_changed is for the epoch */
+const struct pairs *trace_pairs(const struct trace *trace);	/* what is under way */
 const struct span_rows *trace_rows(const struct trace *trace);
+const struct allocations *trace_allocations(const struct trace *trace);
 const struct slowest *trace_slowest(const struct trace *trace);	/* of all but threads on CPUs and single events */
 struct trace_counts trace_counts(const struct trace *trace);
 

@@ -22,6 +22,7 @@ const struct view *const screen_views[VIEWS] = {
 	[VIEW_ANNOTATE] = &view_annotate,
 	[VIEW_EVENTS] = &view_events,
 	[VIEW_TIMELINE] = &view_timeline,
+	[VIEW_MEMORY] = &view_memory,
 	[VIEW_CONSOLE] = &view_console,
 	[VIEW_HELP] = &view_help,
 	[VIEW_FORMATS] = &view_formats,
@@ -35,7 +36,8 @@ static const enum group_by first_by[VIEWS] = { [VIEW_THREADS] = GROUP_THREAD };
 static const enum action actions[VIEWS_NAMED] = {
 	[VIEW_FUNCTIONS] = ACTION_FUNCTIONS, [VIEW_TREE] = ACTION_TREE, [VIEW_FLAME] = ACTION_FLAME,
 	[VIEW_HEAT] = ACTION_HEAT, [VIEW_THREADS] = ACTION_THREADS, [VIEW_ANNOTATE] = ACTION_ANNOTATE,
-	[VIEW_EVENTS] = ACTION_EVENTS, [VIEW_TIMELINE] = ACTION_TIMELINE, [VIEW_CONSOLE] = ACTION_CONSOLE,
+	[VIEW_EVENTS] = ACTION_EVENTS, [VIEW_TIMELINE] = ACTION_TIMELINE, [VIEW_MEMORY] = ACTION_MEMORY,
+	[VIEW_CONSOLE] = ACTION_CONSOLE,
 };
 
 void screen_views_init(struct screen *screen)
@@ -355,7 +357,8 @@ void screen_next_group(struct screen *screen, uint64_t now)
 
 	if (screen->current == VIEW_TREE || screen->current == VIEW_FLAME || screen->current == VIEW_FUNCTION ||
 			screen->current == VIEW_HEAT || screen->current == VIEW_ANNOTATE ||
-			screen->current == VIEW_EVENTS || screen->current == VIEW_TIMELINE) {
+			screen->current == VIEW_EVENTS || screen->current == VIEW_TIMELINE ||
+			screen->current == VIEW_MEMORY) {
 		screen_complain(screen, now, "not grouped: the rows of this view are given; {functions} and {threads} "
 			"show views that group");
 		return;

@@ -21,6 +21,7 @@ const struct keys keys_standard = { .rows = {
 	{ { '6' }, ACTION_ANNOTATE, "annotate", NULL, "Annotate: the function's lines and instructions" },
 	{ { '7' }, ACTION_EVENTS, "events", NULL, "Events: how long system calls and interrupts took" },
 	{ { '8' }, ACTION_TIMELINE, "timeline", NULL, "Timeline: what each CPU and each thread did, and when" },
+	{ { '9' }, ACTION_MEMORY, "memory", NULL, "Memory: what was given out and never freed, by call site" },
 	{ { '0' }, ACTION_CONSOLE, "console", NULL, "Console: what QEMU and its guest print; and typing to the guest" },
 	{ { KEYS_UP, 'k' }, ACTION_UP, "up", NULL, "one row up" },
 	{ { KEYS_DOWN, 'j' }, ACTION_DOWN, "down", NULL,

@@ -8,6 +8,7 @@
 #include "agent/base/change.h"
 #include "agent/base/duration_text.h"
 #include "agent/base/hash.h"
+#include "agent/base/number_text.h"
 #include "agent/base/util.h"
 #include "agent/query/question/filter.h"
 #include "agent/trace/span.h"
@@ -32,7 +33,7 @@ enum {
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
 	NAME_OF_PART = 28, NAME_MOST = 40,	/* columns of a name that has a part's, at least; of a name */
 	CODE_WIDE = 72,			/* columns of one with its code, before a trend gets more */
-	NUMBER = 32, DETAIL = 1280, NOTES = 640,	/* bytes of texts */
+	NUMBER = NUMBER_TEXT, DETAIL = 1280, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
 	BARS_MOST = 16,			/* rows of its bars */
 	LABEL = 8,			/* columns of a duration at its axis, and a space */
@@ -235,39 +236,10 @@ static void events_show(void *context, const struct vitals *vitals, struct answe
 
 /* ---- numbers ---- */
 
-/* "1,204" */
-static const char *whole_text(uint64_t number, char text[NUMBER])
-{
-	char digits[NUMBER];
-	size_t size = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number), used = 0;
-
-	for (size_t i = 0; i <= size; i++) {
-		if (i && i < size && (size - i) % 3 == 0)
-			text[used++] = ',';
-		text[used++] = digits[i];
-	}
-	return text;
-}
-
-/* "0.31", "1,204", "12.3k", "1.2M" */
-static const char *number_text(double value, int decimals, char text[NUMBER])
-{
-	static const char units[] = "kMGTPE";
-	const char *unit = units;
-
-	if (value < 999.5)
-		return util_print(text, NUMBER, "%.*f", value < 99.995 ? decimals : decimals ? 1 : 0, value);
-	if (value < 9999.5)
-		return whole_text((uint64_t)(value + 0.5), text);
-	for (value /= 1000; value >= 999.5 && unit[1]; unit++)
-		value /= 1000;
-	return util_print(text, NUMBER, "%.*f%c", value < 99.95, value, *unit);
-}
-
 /* In full where that has room. */
 static const char *count_text(uint64_t count, char text[NUMBER])
 {
-	return (int)strlen(whole_text(count, text)) <= columns[AT_COUNT].width ? text :
+	return (int)strlen(number_whole(count, text)) <= columns[AT_COUNT].width ? text :
 		number_text((double)count, 0, text);
 }
 
@@ -660,7 +632,7 @@ static void write_machines(const struct event_view *self, const struct event_row
 
 		if (share->count)
 			util_print(text + used, DETAIL - used, "; %s: %s%s%s", self->vitals->machines[i].name,
-				whole_text(share->count, number), lasts(event) ? ", p99 " : "",
+				number_whole(share->count, number), lasts(event) ? ", p99 " : "",
 				lasts(event) ? duration_text(share->p99, 2, took) : "");
 	}
 }
@@ -675,14 +647,14 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 	char number[NUMBER], took[NUMBER];
 	size_t used;
 
-	util_print(text, DETAIL, "%s: %s", name_of(self, self->list.cursor), whole_text(event->count, number));
+	util_print(text, DETAIL, "%s: %s", name_of(self, self->list.cursor), number_whole(event->count, number));
 	used = strlen(text);
 	if (event->lost)
-		util_print(text + used, DETAIL - used, " and %s whose end was lost", whole_text(event->lost, number));
+		util_print(text + used, DETAIL - used, " and %s whose end was lost", number_whole(event->lost, number));
 	used = strlen(text);
 	if (event->open)
 		util_print(text + used, DETAIL - used, ", %s open for %s",
-			whole_text(event->open, number), duration_text(event->oldest_ns, 2, took));
+			number_whole(event->open, number), duration_text(event->oldest_ns, 2, took));
 	for (size_t i = 0; event->count && lasts(event) && i < sizeof(times) / sizeof(*times); i++) {
 		used = strlen(text);
 		util_print(text + used, DETAIL - used, ", %s %s", times[i].name, duration_text(times[i].ns, 2, number));
@@ -690,7 +662,7 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 	write_machines(self, event, text);
 	used = strlen(text);
 	if (self->table->compared)
-		util_print(text + used, DETAIL - used, "; before: %s (%s)", whole_text(event->was.count, number),
+		util_print(text + used, DETAIL - used, "; before: %s (%s)", number_whole(event->was.count, number),
 			rate_text(each_second(self->table->base_from, self->table->base_to, event->was.count), took));
 	used = strlen(text);
 	if (event->was.count && lasts(event))

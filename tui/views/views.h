@@ -65,6 +65,14 @@ extern const struct view view_timeline;
 /* Puts the cursor there. The window is the caller's. */
 void view_timeline_go(void *self, const struct view_moment *moment);
 
+/* ---- memory ---- */
+
+/*
+ * What the guest's allocators have given out and not taken back: a row for each allocator and each place in the code
+ * that has asked it. Where there is room, the last minute and the stack of the row under the cursor are beside it.
+ */
+extern const struct view view_memory;
+
 /* ---- annotate ---- */
 
 /*

@@ -32,6 +32,7 @@ void answers_free(struct answers *answers)
 		answer_free(&answers->events->answer);
 	if (answers->timeline)
 		answer_free(&answers->timeline->answer);
+	answer_free((struct answer *)answers->memory);
 	answer_free((struct answer *)answers->line);
 	free(answers);
 }

@@ -9,6 +9,7 @@
 #include "agent/answers/function_page.h"
 #include "agent/answers/function_table.h"
 #include "agent/answers/heat_map.h"
+#include "agent/answers/memory_table.h"
 #include "agent/answers/time_line.h"
 #include "agent/answers/timeline.h"
 #include "agent/answers/vitals.h"
@@ -22,6 +23,7 @@ struct answers {
 	struct heat_map *heat;		/* likewise */
 	struct event_table *events;	/* likewise */
 	struct timeline *timeline;	/* likewise */
+	struct memory_table *memory;	/* likewise */
 	struct time_line *line;		/* NULL: none */
 };
 

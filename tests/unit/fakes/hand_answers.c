@@ -500,6 +500,60 @@ void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more
 	answers->events = table;
 }
 
+void hand_memory(struct answers *answers, struct symbols *symbols)
+{
+	static const struct {
+		uint32_t allocator;
+		uint64_t objects, bytes, was, peak, given, taken;
+		const char *title;
+	} sites[] = {
+		{ 1, 1204, 4931584, 4931584, 5242880, 300, 120, "page_alloc_clear < vm_fault < trap" },
+		{ 0, 20400, 1958400, 921600, 1958400, 9000, 0, "node_new < tree_insert < tree_insert < ..." },
+		{ 1, 480, 1966080, 1900544, 1966080, 16, 0, "slab_grow < slab_alloc < node_new < ..." },
+		{ 0, 17, 2176, 2176, 4096, 41234, 41234, "packet_write < mail_send < mailer" },
+		{ 0, 0, 0, 640, 640, 5, 10, "" },
+	};
+	static const char *const called[] = { "slab", "pages" };
+	enum { ROWS = sizeof(sites) / sizeof(*sites) };
+	struct memory_table *table = util_alloc(sizeof(*table) + ROWS * sizeof(struct memory_row));
+
+	table->answer = (struct answer) { .kind = &memory_table_kind, .symbols = symbols };
+	table->now = table->to = 192 * NS_PER_SECOND;
+	table->from = table->to - 10 * NS_PER_SECOND;
+	table->traced = table->ages = table->located = true;
+	table->events = 420000;
+	table->counts = (struct allocation_counts) { .given = 52000, .taken = 29899, .unmatched = 31 };
+	table->count = ROWS;
+	table->rows = (struct memory_row *)(table + 1);		/* the answer's own are of its epoch's budget */
+	for (uint32_t i = 0; i < ROWS; i++) {
+		struct memory_row *row = &table->rows[i];
+		struct memory_total total = { .allocator = sites[i].allocator,
+			.is = { sites[i].objects, sites[i].bytes } };
+
+		*row = (struct memory_row) { .allocator = sites[i].allocator, .site = i, .is = total.is,
+			.was = { sites[i].was / 96, sites[i].was }, .peak = sites[i].peak, .given = sites[i].given,
+			.taken = sites[i].taken, .given_bytes = sites[i].given * 96, .taken_bytes = sites[i].taken * 96,
+			.oldest = sites[i].objects ? (i + 1) * 20 * NS_PER_SECOND : 0 };
+		row->site = *sites[i].title ? i : MEMORY_NO_SITE;
+		for (uint64_t k = 0; k < MEMORY_TREND; k++)
+			row->trend[k] = sites[i].was + (sites[i].bytes - sites[i].was) / MEMORY_TREND * (k + 1);
+		util_print(row->called, sizeof(row->called), "%s", called[sites[i].allocator]);
+		util_print(row->title, sizeof(row->title), "%s", sites[i].title);
+		memcpy(total.called, row->called, sizeof(total.called));
+		memory_total_add(table, &total);
+	}
+	table->stacks_told = true;
+	table->stacks_allocator = 1;
+	table->stack_count = 2;
+	table->stacks = util_alloc(2 * sizeof(*table->stacks));
+	table->stacks[0].is = (struct memory_live) { 1200, 4915200 };
+	table->stacks[1].is = (struct memory_live) { 4, 16384 };
+	util_print(table->stacks[0].text, STACK_TEXT, "traced_alloc < page_alloc < page_alloc_clear < vm_fault < trap");
+	util_print(table->stacks[1].text, STACK_TEXT,
+		"traced_alloc < page_alloc < page_alloc_clear < vm_fault < trap < ...");
+	answers->memory = table;
+}
+
 static int by_thread(const void *left, const void *right)
 {
 	const struct timeline_thread *a = left, *b = right;

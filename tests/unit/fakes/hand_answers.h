@@ -27,6 +27,8 @@ void hand_heat(struct answers *answers, struct symbols *symbols);
 
 /* Adds what trace events say of some system calls and interrupts; `more`: so much more to do. */
 void hand_events(struct answers *answers, struct symbols *symbols, uint64_t more);
+/* Adds what three call sites of two allocators have not given back, with the stacks of the first. */
+void hand_memory(struct answers *answers, struct symbols *symbols);
 /* Of three threads and two CPUs; the moment is of the first thread, at the end. */
 void hand_timeline(struct answers *answers, struct symbols *symbols);
 

@@ -129,6 +129,8 @@ void subscription_ask(struct subscription *subscription, const struct request *r
 		memcpy(&session->events, request, sizeof(session->events));
 	if (request->kind == &timeline_kind)
 		memcpy(&session->timeline, request, sizeof(session->timeline));
+	if (request->kind == &memory_table_kind)
+		memcpy(&session->memory, request, sizeof(session->memory));
 }
 
 /* The answer of this kind, from the next answers. Who asks first gets it. */
@@ -175,6 +177,9 @@ struct answer *subscription_take(struct subscription *subscription)
 	} else if (subscription->kind == &timeline_kind && answers->timeline) {
 		answer = &answers->timeline->answer;
 		answers->timeline = NULL;
+	} else if (subscription->kind == &memory_table_kind && answers->memory) {
+		answer = &answers->memory->answer;
+		answers->memory = NULL;
 	} else if (subscription->kind == &time_line_kind && answers->line) {
 		answer = &answers->line->answer;
 		answers->line = NULL;
@@ -380,6 +385,7 @@ void fake_give(struct session *session, const struct moment *moment)
 	session->next->page = view_answer(session, &session->page.request, moment);
 	session->next->events = view_answer(session, &session->events.request, moment);
 	session->next->timeline = view_answer(session, &session->timeline.request, moment);
+	session->next->memory = view_answer(session, &session->memory.request, moment);
 	session->next->heat = view_answer(session, &session->heat.request, moment);
 	session->next->annotation = view_answer(session, &session->annotation.request, moment);
 }

@@ -10,6 +10,7 @@
 #include "agent/answers/event_table.h"
 #include "agent/answers/function_page.h"
 #include "agent/answers/heat_map.h"
+#include "agent/answers/memory_table.h"
 #include "agent/answers/timeline.h"
 #include "agent/session/session.h"
 #include "tests/unit/fakes/answers.h"
@@ -40,6 +41,7 @@ union fake_request {			/* of any kind that a screen asks */
 	struct heat_request heat;
 	struct event_request events;
 	struct timeline_request timeline;
+	struct memory_request memory;
 };
 
 struct session {
@@ -71,6 +73,7 @@ struct session {
 	struct heat_request heat;	/* likewise */
 	struct event_request events;	/* likewise */
 	struct timeline_request timeline;	/* likewise */
+	struct memory_request memory;	/* likewise */
 	struct time_line_request line;	/* likewise */
 	struct subscription *feed[FEED_QUESTIONS];	/* of fake_feed */
 	union fake_request asked[FEED_QUESTIONS];	/* likewise */

@@ -228,6 +228,20 @@ static void events(struct answers *answers)
 	answers->events->forgot = true;
 }
 
+static void memory(struct answers *answers)
+{
+	hand_memory(answers, symbols);
+	answers->memory->lost = 12;
+	answers->memory->sure_from = 100 * NS_PER_SECOND;
+	answers->memory->rows[0].unsure = 65536;
+}
+
+static void memory_grown(struct answers *answers)
+{
+	memory(answers);
+	answers->memory->compared = true;
+}
+
 static void timeline(struct answers *answers)
 {
 	hand_timeline(answers, symbols);
@@ -395,6 +409,9 @@ const struct hand_state hand_states[] = {
 	{ "events", events, "7j" },
 	{ "events_slow", events, "7j\rj" },
 	{ "timeline", timeline, "8jj" },
+	{ "memory", memory, "9" },
+	{ "memory_grown", memory_grown, "9j>" },
+	{ "memory_stacks", memory, "9\r" },
 	{ "help", NULL, "?" },
 	{ "searching", NULL, "/alloc" },
 	{ "filtering", NULL, "\\cpu:x" },
@@ -412,6 +429,7 @@ const struct hand_state hand_views[] = {
 	{ "threads", threads, "5j" },
 	{ "events", events, "7j" },
 	{ "timeline", timeline, "8jj" },
+	{ "memory", memory, "9j" },
 	{ NULL, NULL, NULL },
 };
 

@@ -140,7 +140,7 @@ static void test_function_comes_later(void **state)
 
 		hand_rows(answers, hand_names, hand_functions, 1);
 		stage_raise(&stage, answers);
-		stage_resize(&stage, 24, 90, true);	/* room for the way */
+		stage_resize(&stage, 24, 100, true);	/* room for the way */
 		answers = with_tree(false, 0);
 		util_print(answers->tree->kernel, sizeof(answers->tree->kernel), "%s", answers->functions->kernel);
 		stage_press(&stage, '2');
@@ -177,8 +177,8 @@ static void test_way(void **state)
 	(void)state;
 	stage_raise(&stage, hand_answers(hand_names, hand_functions));
 	stage_type(&stage, "jjj\r");
-	stage_holds(&stage, " 8Timeline   spin_lock", true);
-	stage_resize(&stage, 24, 90, true);
+	stage_holds(&stage, " 9Memory   spin_lock", true);
+	stage_resize(&stage, 24, 97, true);
 	stage_holds(&stage, "  … > spin_lock", true);
 	stage_resize(&stage, 24, 140, true);
 	stage_holds(&stage, "  Functions > spin_lock", true);

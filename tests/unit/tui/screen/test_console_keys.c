@@ -90,7 +90,7 @@ static void test_the_view(void **state)
 
 	(void)state;
 	begin(&scene);
-	stage_holds(&scene.stage, "0Console", true);
+	stage_holds(&scene.stage, "0Consol", true);
 	stage_press(&scene.stage, '0');
 	stage_holds(&scene.stage, "Nothing was printed yet.", true);
 	print_lines(&scene);
@@ -128,7 +128,7 @@ static void test_scrolling(void **state)
 	stage_holds(stage, "newest", true);
 	stage_type(stage, "/line 33\r");
 	stage_holds(stage, "line 33", true);
-	stage_holds(stage, "0Console", true);
+	stage_holds(stage, "0Consol", true);
 	stage_press(stage, 'n');
 	stage_holds(stage, "line 33", true);
 	stage_type(stage, "/nowhere");

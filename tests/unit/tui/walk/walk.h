@@ -54,12 +54,12 @@ struct model_table {
 };
 
 /*
- * Tree, flame, heat, annotate, events, timeline and a function's page have no table of functions: little of them is
- * modelled. The page is in no row of views.
+ * Tree, flame, heat, annotate, events, timeline, memory and a function's page have no table of functions: little of
+ * them is modelled. The page is in no row of views.
  */
 enum {
 	WALK_TABLE, WALK_TREE, WALK_FLAME, WALK_HEAT, WALK_THREADS, WALK_ANNOTATE, WALK_EVENTS, WALK_TIMELINE,
-	WALK_VIEWS,
+	WALK_MEMORY, WALK_VIEWS,
 	WALK_PAGE = WALK_VIEWS, WALK_ALL_VIEWS,
 };
 
@@ -162,7 +162,7 @@ struct walk {
 static inline bool walk_is_tree(int view)
 {
 	return view == WALK_TREE || view == WALK_FLAME || view == WALK_PAGE || view == WALK_ANNOTATE ||
-		view == WALK_HEAT || view == WALK_EVENTS || view == WALK_TIMELINE;
+		view == WALK_HEAT || view == WALK_EVENTS || view == WALK_TIMELINE || view == WALK_MEMORY;
 }
 
 /* The view that is counted. */

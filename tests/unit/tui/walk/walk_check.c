@@ -325,7 +325,8 @@ static const struct fake_wanted *wanted_of(struct walk *walk)
 		return walk_fleet_wanted();
 	/* A map that stands still is not asked for again. Events are, once there are vitals. */
 	if (walk_model(walk)->view != WALK_HEAT && walk_model(walk)->view != WALK_TIMELINE &&
-			(walk_model(walk)->view != WALK_EVENTS || walk_model(walk)->vitals))
+			((walk_model(walk)->view != WALK_EVENTS && walk_model(walk)->view != WALK_MEMORY) ||
+			walk_model(walk)->vitals))
 		assert_int_equal(walk_guest(walk)->session.asking_functions, !walk_model(walk)->cover);
 	return &walk_guest(walk)->session.wanted;
 }

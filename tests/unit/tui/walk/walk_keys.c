@@ -320,7 +320,8 @@ static bool changes_view(enum action action)
 {
 	return action == ACTION_NEXT_VIEW || action == ACTION_FUNCTIONS || action == ACTION_TREE ||
 		action == ACTION_FLAME || action == ACTION_HEAT || action == ACTION_THREADS ||
-		action == ACTION_ANNOTATE || action == ACTION_EVENTS || action == ACTION_TIMELINE;
+		action == ACTION_ANNOTATE || action == ACTION_EVENTS || action == ACTION_TIMELINE ||
+		action == ACTION_MEMORY;
 }
 
 /* While nothing is drawn, it is not known how far a page goes, and where the cursor is in another view. */

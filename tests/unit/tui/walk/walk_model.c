@@ -472,7 +472,7 @@ static void act(struct walk *walk, enum action action)
 		scope_live(&model->place);
 		break;
 	case ACTION_GROUP:
-		if (model->cover || model->view != WALK_EVENTS)
+		if (model->cover || (model->view != WALK_EVENTS && model->view != WALK_MEMORY))
 			next_group(model);
 		break;
 	case ACTION_FUNCTIONS:
@@ -498,6 +498,9 @@ static void act(struct walk *walk, enum action action)
 		break;
 	case ACTION_TIMELINE:
 		look_along(model, WALK_TIMELINE);
+		break;
+	case ACTION_MEMORY:
+		look_along(model, WALK_MEMORY);
 		break;
 	case ACTION_NEXT_VIEW:
 		look_along(model, ((model->view == WALK_PAGE ? WALK_TABLE : model->view) + 1) % WALK_VIEWS);

@@ -129,9 +129,10 @@ static enum action name_clicked(const struct walk *walk, const struct input *at)
 {
 	static const struct view_name names[WALK_VIEWS] = { { "1", "Functions" }, { "2", "Tree" }, { "3", "Flame" },
 		{ "4", "Heat" }, { "5", "Threads" }, { "6", "Annotate" }, { "7", "Events" },
-		{ "8", "Timeline" } };
+		{ "8", "Timeline" }, { "9", "Memory" } };
 	static const enum action actions[WALK_VIEWS + 1] = { ACTION_FUNCTIONS, ACTION_TREE, ACTION_FLAME,
-		ACTION_HEAT, ACTION_THREADS, ACTION_ANNOTATE, ACTION_EVENTS, ACTION_TIMELINE, ACTION_NONE };
+		ACTION_HEAT, ACTION_THREADS, ACTION_ANNOTATE, ACTION_EVENTS, ACTION_TIMELINE, ACTION_MEMORY,
+		ACTION_NONE };
 	const struct canvas *canvas = walk->canvas;
 	int heads = walk_heads_row(walk);
 	struct place row = { heads - 1, 0, canvas->columns };
