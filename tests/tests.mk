@@ -11,7 +11,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/vm/ram/test_,page_tables ram_file ram_map) \
 	agent/vm/console/test_console \
 	$(call in,agent/vm/test_,launch launch_plugin link link_choice plug port_socket) \
-	$(call in,agent/trace/test_,latencies pairs slowest trace trace_order) $(call in,agent/store/test_,run sample_log stacks store trace_log) $(call in,agent/names/files/test_,demangle \
+	$(call in,agent/trace/test_,allocations latencies pairs slowest trace trace_order) $(call in,agent/store/test_,run sample_log stacks store trace_log) $(call in,agent/names/files/test_,demangle \
 		bare_code sym_elf sym_text) $(call in,agent/names/dwarf/test_,debug_file debuginfod line_worker sym_dwarf) \
 	$(call in,agent/names/linux/test_,call_sites kallsyms modules orc processes slide) \
 	agent/names/bare/test_flow agent/names/copies/test_file_copies \
@@ -21,14 +21,14 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/query/tree/test_,contexts) \
 	$(call in,agent/guest/test_,boot_marks commands guest_clock guest_events guest_memory guest_symbols kernel_place kernel_reading layouts profiler raw_samples symbols_programs user_stacks waiting_samples) $(call in,agent/export/test_,export ranking) \
 	$(call in,agent/samples/test_,sample_collect sample_set set_code) $(call in,agent/formats/test_,firefox formats pictures times trace_spans) \
-	$(call in,agent/answers/test_,contradictions event_table thread_states timeline) agent/cut/test_black_box agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
+	$(call in,agent/answers/test_,contradictions event_table memory_table thread_states timeline) agent/cut/test_black_box agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
 	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/session/test_,flight memory session session_files session_orders turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
 	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_events fleet_time fleet_timeline fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \
 	$(call in,agent/,test_compared test_growth test_pprof_back test_report_cut test_saved_recording waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
 	$(call in,agent/service/test_,control_socket private service) $(call in,tui/terminal/test_,canvas signals term) \
-	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells keymap view_events view_functions view_timeline) $(call in,tui/views/tree/test_,folds tree_lines) \
+	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells keymap view_events view_functions view_memory view_timeline) $(call in,tui/views/tree/test_,folds tree_lines) \
 	$(call in,tui/gallery/test_,burst deeper gallery) tui/walk/test_walk $(call in,tui/screen/test_,annotate chosen console_keys page_keys screen screen_input states steady tabs tabs_orders timeline_keys view_keys)
 # Both test the hook's threads: under the thread sanitizer; and on a memory as weak as C11 allows (tests/unit/fakes/weak/).
 THREADED = $(call in,kernel-hook/threads/test_,pace_threads hook_threads) $(call in,kernel-hook/base/test_,ring_threads)

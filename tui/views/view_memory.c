@@ -44,9 +44,9 @@ static const struct {
 	int width;
 	int keep;			/* when room is short, the column with the lowest one goes first; 0: it stays */
 } columns[HEADS] = {
-	[AT_LIVE] = { "LIVE", 6, 0 }, [AT_CHANGE] = { "CHANGE", 7, 6 }, [AT_OBJECTS] = { "OBJECTS", 7, 5 },
-	[AT_PEAK] = { "PEAK", 6, 2 }, [AT_RATE] = { "RATE", 7, 3 }, [AT_FREED] = { "FREED%", 6, 4 },
-	[AT_AGE] = { "OLDEST", 6, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 }, [AT_NAME] = { "CALL SITE", 12, 0 },
+	[AT_LIVE] = { "LIVE", 6, 0 }, [AT_CHANGE] = { "CHANGE", 7, 6 }, [AT_OBJECTS] = { "COUNT", 6, 5 },
+	[AT_PEAK] = { "PEAK", 6, 2 }, [AT_RATE] = { "RATE", 7, 3 }, [AT_FREED] = { "FREED%", 7, 4 },
+	[AT_AGE] = { "AGE", 6, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 }, [AT_NAME] = { "CALL SITE", 12, 0 },
 };
 enum { KEEPS = 8 };
 

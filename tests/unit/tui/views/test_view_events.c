@@ -13,7 +13,6 @@
 #include "agent/answers/event_table.h"
 #include "agent/base/util.h"
 #include "tests/unit/fakes/canvas_dump.h"
-#include "tests/unit/fakes/safe_canvas.h"
 #include "tui/frame/tab_row.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/config.h"
@@ -198,31 +197,11 @@ static void test_columns_by_width(void **state)
 	stage_strike(&stage);
 }
 
-/* Draws between cells that must stay as they are. */
-static void draw_safely(struct stage *stage, int rows, int columns, bool unicode)
-{
-	size_t count = (size_t)(rows + 2) * (size_t)columns;
-	struct cell *cells = util_alloc((count + 1) * sizeof(*cells));
-	struct canvas canvas = { .rows = rows, .columns = columns, .unicode = unicode, .cells = cells + columns };
-
-	for (int i = 0; i < columns; i++)
-		cells[i].code = cells[count - 1 - (size_t)i].code = 0xabcd;
-	canvas_clear(&canvas);
-	view_events.show(stage->view, stage->answers->vitals, stage->shown,
-		&stage->scope);
-	view_events.draw(stage->view, &canvas, (struct area) { 0, 0, rows, columns });
-	for (int i = 0; i < columns; i++)
-		assert_true(cells[i].code == 0xabcd && cells[count - 1 - (size_t)i].code == 0xabcd);
-	if (rows && columns && safe_canvas(&canvas))
-		fail_msg("%dx%d is not harmless: %s", columns, rows, safe_canvas(&canvas));
-	free(cells);
-}
-
 static void at_all_sizes(struct stage *stage)
 {
 	for (int rows = 0; rows < 40; rows += rows < 14 ? 1 : 7)
 		for (int columns = 0; columns < 210; columns += columns < 130 ? 3 : 11) {
-			draw_safely(stage, rows, columns, columns % 2 == 0);
+			stage_draw_safely(stage, rows, columns, columns % 2 == 0);
 			view_events.act(stage->view, ACTION_BOTTOM);
 			view_events.act(stage->view, ACTION_RIGHT);
 			view_events.click(stage->view, rows / 2, columns / 2);

@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "agent/base/util.h"
 #include "tests/unit/fakes/canvas_dump.h"
+#include "tests/unit/fakes/safe_canvas.h"
 #include "view_stage.h"
 
 struct stage stage_raise(const struct view *kind, const struct config *config, int rows, int columns, bool unicode)
@@ -55,4 +57,22 @@ void stage_holds(struct stage *stage, const char *wanted, bool there)
 	if (!strstr(text, wanted) == there)
 		fail_msg("\"%s\" is %s in\n%s", wanted, there ? "not" : "there", text);
 	free(text);
+}
+
+void stage_draw_safely(struct stage *stage, int rows, int columns, bool unicode)
+{
+	size_t count = (size_t)(rows + 2) * (size_t)columns;
+	struct cell *cells = util_alloc((count + 1) * sizeof(*cells));
+	struct canvas canvas = { .rows = rows, .columns = columns, .unicode = unicode, .cells = cells + columns };
+
+	for (int i = 0; i < columns; i++)
+		cells[i].code = cells[count - 1 - (size_t)i].code = 0xabcd;
+	canvas_clear(&canvas);
+	stage->kind->show(stage->view, stage->answers->vitals, stage->shown, &stage->scope);
+	stage->kind->draw(stage->view, &canvas, (struct area) { 0, 0, rows, columns });
+	for (int i = 0; i < columns; i++)
+		assert_true(cells[i].code == 0xabcd && cells[count - 1 - (size_t)i].code == 0xabcd);
+	if (rows && columns && safe_canvas(&canvas))
+		fail_msg("%dx%d is not harmless: %s", columns, rows, safe_canvas(&canvas));
+	free(cells);
 }

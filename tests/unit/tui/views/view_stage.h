@@ -26,6 +26,8 @@ void stage_strike(struct stage *stage);
 void stage_draw(struct stage *stage);
 void stage_resize(struct stage *stage, int rows, int columns, bool unicode);	/* and draws it */
 char *stage_text(struct stage *stage);	/* draws it; the caller frees it */
+/* Draws at this size, between cells that must stay as they are; what is drawn is harmless. */
+void stage_draw_safely(struct stage *stage, int rows, int columns, bool unicode);
 void stage_holds(struct stage *stage, const char *wanted, bool there);
 
 #endif
