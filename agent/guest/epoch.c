@@ -378,8 +378,10 @@ static void trace_is_another(struct epoch *epoch, uint64_t ticks, bool goes_on)
 	bool memory = traces_memory(epoch);
 
 	if (epoch->known)
-		trace_changed(epoch->trace, epoch_ns(epoch, ticks), !(goes_on && memory && epoch->memory_traced));
+		trace_changed(epoch->trace, epoch_ns(epoch, ticks),
+			!(goes_on && memory && (epoch->memory_traced || !epoch->tracing_told)));
 	epoch->memory_traced = memory;
+	epoch->tracing_told = true;
 	if (epoch->known && epoch->log)
 		trace_log_mark(sample_log_traces(epoch->log), epoch_ns(epoch, ticks), 0, TRACE_CHANGED, 0);
 }

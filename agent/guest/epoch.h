@@ -70,7 +70,8 @@ struct epoch {
 	uint32_t sampler;			/* the CPU that is set aside to pace the others; EVENT_NONE: none */
 	char note[256];
 	char filters[1025];			/* of trace events, as a control line has them; "": all are told */
-	bool memory_traced;			/* its allocators tell all that they do, as far as it was told */
+	bool tracing_told;			/* what it traces was told; before, it traced what it traced then */
+	bool memory_traced;			/* its allocators tell all that they do */
 	bool tables_told;			/* EVENT_TABLE has come; older hooks have status.meta_lost alone */
 	struct table_fill tables[TABLES];	/* how full the hook's tables are; all 0: nothing is missing */
 	uint8_t keys_on[EPOCH_KEYS], keys_off[EPOCH_KEYS];

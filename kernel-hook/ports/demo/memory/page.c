@@ -20,6 +20,7 @@ enum { FRAMES = DIRECT_SIZE / PAGE_SIZE };
 static struct spin lock;
 static struct block *blocks[PAGE_ORDERS];
 static uint64_t free_bytes;
+struct memory_books page_books;
 
 /* For each page frame: the order of the free block that begins there, plus one; else 0. */
 static uint8_t begins[FRAMES];
@@ -88,6 +89,8 @@ void *page_alloc(uint32_t order)
 
 	spin_lock(&lock);
 	block = split(order);
+	page_books.objects += block != NULL;
+	page_books.bytes += block != NULL ? (uint64_t)PAGE_SIZE << order : 0;
 	spin_unlock(&lock);
 	traced_alloc(TRACED_PAGES, block, (uint64_t)PAGE_SIZE << order);
 	return block;
@@ -97,6 +100,8 @@ void page_free(void *block, uint32_t order)
 {
 	traced_free(TRACED_PAGES, block);
 	spin_lock(&lock);
+	page_books.objects--;
+	page_books.bytes -= (uint64_t)PAGE_SIZE << order;
 	join(block, order);
 	spin_unlock(&lock);
 }
@@ -124,7 +129,9 @@ void page_add(uint64_t start, uint64_t end)
 			size *= 2;
 			order++;
 		}
-		page_free(memory_at(start), order);
+		spin_lock(&lock);
+		join(memory_at(start), order);
+		spin_unlock(&lock);
 		start += size;
 	}
 }

@@ -15,6 +15,8 @@ struct slab_page {
 	uint32_t used;
 };
 
+struct memory_books slab_books;		/* of all slabs, each of which has a lock of its own */
+
 static struct slab_page *page_of(void *object)
 {
 	return (struct slab_page *)((uint64_t)object & -(uint64_t)PAGE_SIZE);
@@ -72,6 +74,12 @@ static void *take(struct slab *slab)
 	return object;
 }
 
+static void slab_count(uint64_t objects, uint64_t bytes)
+{
+	__atomic_fetch_add(&slab_books.objects, objects, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&slab_books.bytes, bytes, __ATOMIC_RELAXED);
+}
+
 void *slab_alloc(struct slab *slab)
 {
 	void *object;
@@ -79,6 +87,8 @@ void *slab_alloc(struct slab *slab)
 	spin_lock(&slab->lock);
 	object = take(slab);
 	spin_unlock(&slab->lock);
+	if (object != NULL)
+		slab_count(1, slab->size);
 	traced_alloc(TRACED_SLAB, object, slab->size);
 	return object;
 }
@@ -88,6 +98,7 @@ void slab_free(struct slab *slab, void *object)
 	struct slab_page *page = page_of(object);
 
 	traced_free(TRACED_SLAB, object);
+	slab_count(-1ull, -(uint64_t)slab->size);
 	spin_lock(&slab->lock);
 	*(void **)object = page->free;
 	page->free = object;

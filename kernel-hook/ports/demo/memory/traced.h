@@ -5,6 +5,15 @@
 
 #include <stdint.h>
 
+/*
+ * What an allocator has given out, and not taken back, by its own count: what trace events tell is compared with that,
+ * in the memory of a machine that stands still (tests/e2e/memory).
+ */
+struct memory_books {
+	uint64_t objects, bytes;
+};
+extern struct memory_books slab_books, page_books;
+
 enum traced_allocator { TRACED_SLAB, TRACED_PAGES };
 
 /* thread or interrupts off. Alloc comes after the allocator has given it out, free before the allocator takes it. */
