@@ -317,7 +317,8 @@ void report_find_answer(struct report *report)
 		return;
 	tell_time(report);
 	if (!report_find_tree(report) || !report_find_events(report) || !report_find_memory(report) ||
-			!report_find_timeline(report) || !report_find_threads(report) || !report_find_annotation(report))
+			!report_find_timeline(report) || !report_find_threads(report) ||
+			!report_find_annotation(report))
 		return;
 	note_unread(report, report->profile->unread);
 	note_machine(report);

@@ -79,8 +79,8 @@ static void print_books(const struct memory_table *table, bool wanted, FILE *out
 		if (books[i].count)
 			fprintf(out, "(%" PRIu64 " %s)\n", books[i].count, books[i].what);
 	if (unsure)
-		fprintf(out, "(%" PRIu64 " bytes are from before %" PRIu64 " s of guest time, since when events were missing: "
-			"they may be free)\n", unsure, table->sure_from / NS_PER_SECOND);
+		fprintf(out, "(%" PRIu64 " bytes are from before %" PRIu64 " s of guest time, since when events were "
+			"missing: they may be free)\n", unsure, table->sure_from / NS_PER_SECOND);
 	if (table->filters[0])
 		fprintf(out, "(of these events only some are traced now: %s)\n", table->filters);
 	if (!table->located)
@@ -112,7 +112,8 @@ void report_memory_text(const struct report *report, FILE *out)
 			util_plural(table->count - rows));
 	if (!table->count && !table->hidden)
 		fputs(table->counts.given || table->traced ? "(nothing that was given out lives in this time)\n" :
-			"(no allocator is traced; `ktop ctl events +memory_free +memory_alloc:stack` traces them)\n", out);
+			"(no allocator is traced; `ktop ctl events +memory_free +memory_alloc:stack` traces them)\n",
+			out);
 	for (uint32_t i = 0; i < table->total_count; i++)
 		fprintf(out, "%12" PRIu64 " %9" PRIu64 "  all of %s\n", table->totals[i].is.bytes,
 			table->totals[i].is.objects, table->totals[i].called);

@@ -215,7 +215,8 @@ static void play_places(const struct world *world)
 		uint64_t time = (i + 2) * NS_PER_SECOND;
 
 		stack(world, time, given[i].count, given[i].frames);
-		GIVE(world, time, memory_alloc, .number = given[i].allocator, .address = 64 * i, .bytes = given[i].bytes);
+		GIVE(world, time, memory_alloc, .number = given[i].allocator, .address = 64 * i,
+			.bytes = given[i].bytes);
 	}
 }
 

@@ -164,7 +164,8 @@ static void test_any_events(void **state)
 
 	(void)state;
 	for (int i = 0; i < STEPS; i++) {
-		uint32_t allocator = (uint32_t)random_below(&random, ALLOCATORS), at = (uint32_t)random_below(&random, ADDRESSES);
+		uint32_t allocator = (uint32_t)random_below(&random, ALLOCATORS);
+		uint32_t at = (uint32_t)random_below(&random, ADDRESSES);
 		uint64_t address = UINT64_C(0xffff888000000000) + at * 4096ull, bytes = random_below(&random, 5000);
 		uint32_t stack = (uint32_t)random_below(&random, STACKS), what = (uint32_t)random_below(&random, 7);
 
