@@ -25,7 +25,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/size/test_,code_sizes size_rows) \
 	$(call in,agent/session/test_,flight memory session session_files session_orders turn) \
 	$(call in,agent/session/subscription/test_,subscription subscription_costs) \
-	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_events fleet_time fleet_timeline fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \
+	$(call in,agent/fleet/test_,fleet fleet_annotation fleet_events fleet_memory fleet_time fleet_timeline fleet_tree) $(call in,agent/report/test_,options recorder report report_gone report_guest report_others report_range) \
 	$(call in,agent/,test_compared test_growth test_pprof_back test_report_cut test_saved_recording waits/test_waits waits/test_waits_disk $(addprefix scarce/test_scarce_,boot fleet qmp recording report) test_replay) \
 	$(call in,agent/service/test_,control_socket private service) $(call in,tui/terminal/test_,canvas signals term) \
 	$(call in,tui/frame/test_,header list prompt scope wanted) $(call in,tui/views/test_,config flame_cells keymap view_events view_functions view_memory view_timeline) $(call in,tui/views/tree/test_,folds tree_lines) \

@@ -8,18 +8,23 @@
  * The spans go on into the rows that are kept, each of them many times over and through days, into little memory. The
  * model is the list of all: the rows are its end, to the letter; what has gone from them is in the sums, or said to be
  * gone; and all of it stays within its part of the memory.
+ *
+ * Some of the single events are those of allocators: what lives, how it came to that, and what had no partner is as in
+ * a table of all addresses.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/budget.h"
+#include "agent/trace/allocations.h"
 #include "agent/trace/pairs.h"
 #include "agent/trace/span_rows.h"
 #include "agent/trace/trace_order.h"
 #include "agent/wire/event.h"
 #include "fuzz.h"
+#include "kernel-hook/wire.h"
 
-enum { CPUS = 4, THREADS = 8, LOCKS = 4, PAIRS = 4, HELD = 64 };
+enum { CPUS = 4, THREADS = 8, LOCKS = 4, PAIRS = 4, HELD = 64, ALLOCATORS = 2, ADDRESSES = 32 };
 enum { KEPT_MOST = 400000, BLOCK = 66 << 10 };	/* rows; bytes, somewhat more than one of theirs */
 
 struct seen {				/* one that has spans, which do not overlap */
@@ -45,7 +50,15 @@ struct store {
 	size_t count, room, left;	/* of them; bytes of the budget at first */
 };
 
+struct memory {				/* what allocators have given out, by the model */
+	struct allocations *allocations;
+	struct { bool is; uint64_t bytes; } live[ALLOCATORS][ADDRESSES];
+	struct allocation_counts counts;
+	uint64_t gap;
+};
+
 struct world {
+	struct memory memory;
 	struct pairs *pairs;
 	struct store store;
 	uint64_t in, out, last;		/* events; the time of the last one that came out */
@@ -209,6 +222,77 @@ static void store_check(const struct store *store, const uint8_t *at)
 	check_range(store, from + at[0] * width, from + (uint64_t)(at[0] + at[1]) * width);
 }
 
+/* ---- allocators ---- */
+
+static void memory_take(struct memory *memory, const struct trace_event *event)
+{
+	uint64_t allocator = event->values[1] % ALLOCATORS, address = event->values[2] % ADDRESSES;
+	bool gives = event->id == KTOP_EVENT_memory_alloc, lived = memory->live[allocator][address].is;
+
+	if (event->lost || event->doubt) {
+		allocations_gap(memory->allocations, event->time);
+		memory->gap = event->time;
+	}
+	if (event->lost || event->doubt || (!gives && event->id != KTOP_EVENT_memory_free))
+		return;
+	allocations_add(memory->allocations, event);
+	memory->counts.given += gives;
+	memory->counts.taken += lived;
+	memory->counts.reused += gives && lived;
+	memory->counts.unmatched += !gives && !lived;
+	memory->live[allocator][address].is = gives;
+	memory->live[allocator][address].bytes = event->values[3];
+}
+
+struct sums {				/* of an allocator */
+	const struct origin *origins;
+	uint64_t objects[ALLOCATORS], bytes[ALLOCATORS];
+	uint64_t second;
+};
+
+static void sum_object(void *context, uint32_t origin, uint64_t bytes, uint64_t born, bool sure)
+{
+	struct sums *sums = context;
+
+	(void)born;
+	(void)sure;
+	sums->objects[sums->origins[origin].allocator]++;
+	sums->bytes[sums->origins[origin].allocator] += bytes;
+}
+
+static void sum_change(void *context, const struct allocation_change *change)
+{
+	struct sums *sums = context;
+	uint32_t allocator = sums->origins[change->origin].allocator;
+
+	require(change->second <= sums->second && (change->given || change->taken));
+	sums->second = change->second;
+	sums->objects[allocator] += change->given - (uint64_t)change->taken;
+	sums->bytes[allocator] += change->given_bytes - change->taken_bytes;
+}
+
+static void memory_check(const struct memory *memory)
+{
+	const struct allocation_counts counts = allocations_counts(memory->allocations);
+	struct sums model = { .second = 0 }, objects = { .second = 0 }, changes = { .second = UINT64_MAX };
+
+	for (uint64_t i = 0; i < ALLOCATORS * ADDRESSES; i++)
+		if (memory->live[i / ADDRESSES][i % ADDRESSES].is) {
+			model.objects[i / ADDRESSES]++;
+			model.bytes[i / ADDRESSES] += memory->live[i / ADDRESSES][i % ADDRESSES].bytes;
+		}
+	allocations_origins(memory->allocations, &objects.origins);
+	allocations_origins(memory->allocations, &changes.origins);
+	allocations_live(memory->allocations, sum_object, &objects);
+	allocations_changes(memory->allocations, sum_change, &changes);
+	require_memory(!counts.unkept && !counts.merged && !allocations_from(memory->allocations));
+	require(memcmp(&memory->counts, &counts, sizeof(counts)) == 0);
+	require(allocations_sure_from(memory->allocations) == memory->gap);
+	for (int i = 0; i < ALLOCATORS; i++)
+		require(model.objects[i] == objects.objects[i] && model.bytes[i] == objects.bytes[i] &&
+			model.objects[i] == changes.objects[i] && model.bytes[i] == changes.bytes[i]);
+}
+
 /* ---- the pairs ---- */
 
 static void check_apart(struct seen *seen, const struct trace_span *span)
@@ -268,6 +352,7 @@ static void take(void *context, const struct trace_event *event)
 	world->singles += event->role == ROLE_SINGLE && !event->lost && !event->doubt;
 	world->pair_ends += (event->role == ROLE_PAIR_END || event->role == ROLE_FRAME_END) && !event->lost &&
 		!event->doubt;
+	memory_take(&world->memory, event);
 	pairs_add(world->pairs, event);
 }
 
@@ -287,6 +372,13 @@ static struct trace_event make(struct world *world, struct fuzz_input *input, ui
 		event.values[PAIR_KEY] = event.pair = what % PAIRS + 1;
 	else if (event.role >= ROLE_LOCK_WAIT)
 		event.values[0] = what % LOCKS;
+	if (event.role == ROLE_SINGLE && !world->only_calls) {
+		event.id = what % 2 ? KTOP_EVENT_memory_alloc : KTOP_EVENT_memory_free;
+		event.stack = what / 64;
+		event.values[1] = what / 2 % ALLOCATORS;
+		event.values[2] = who % ADDRESSES;
+		event.values[3] = who;
+	}
 	for (uint8_t i = 0; i < ROLE_VALUES; i++)
 		event.role_values[i] = i;
 	if (world->only_calls)
@@ -331,6 +423,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	range[0] = input_byte(&input);
 	range[1] = input_byte(&input);
 	world.pairs = pairs_new(budget, &(struct pairs_sink) { .context = &world, .begin = begin, .end = end });
+	world.memory.allocations = allocations_new(budget);
 	play(&world, order, &input);
 	pairs_end(world.pairs);
 	counts = pairs_counts(world.pairs);
@@ -340,6 +433,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (world.only_calls)
 		require(world.paired == world.whole && counts.beginnings == world.beginnings &&
 			counts.ends == world.ends);
+	memory_check(&world.memory);
+	allocations_free(world.memory.allocations);
 	store_check(&world.store, range);
 	store_close(&world.store);
 	trace_order_free(order);
