@@ -50,7 +50,7 @@ E2E = tiny groups diff formats books events memory trace_alone locks hunt export
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.
 E2E_LONG = linux_leaves linux_port linux_goes gdb gdb_devices gdb_safety plugin boot_profile stub_choice linux_nmi plug_linux \
 	linux_away linux_demo linux_silent linux_brief linux_debug linux_memory linux_made linux_calls \
-	linux_events linux_tools linux_crash images port viewers
+	linux_events linux_allocations linux_tools linux_crash images port viewers
 ALONE = oracle plugin_oracle unread	# in tests/e2e too; they run alone, since they compare times of the host
 
 REFUSES = build/check/tests/unit/agent/scarce/scarce.o	# memory

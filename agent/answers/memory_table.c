@@ -197,10 +197,10 @@ static void undo(void *context, const struct allocation_change *change)
 {
 	struct making *making = context;
 	uint32_t at = making->rows[change->origin];
-	struct memory_row *row = &making->table->rows[at];
-	struct level *level = &making->levels[at];
+	struct memory_row *row = at == NO_ROW ? NULL : &making->table->rows[at];
+	struct level *level = at == NO_ROW ? NULL : &making->levels[at];
 
-	if (at == NO_ROW)
+	if (!row)
 		return;
 	tell_ends(making, at, change->second);
 	if (change->second < level->next)
@@ -218,9 +218,10 @@ static void undo(void *context, const struct allocation_change *change)
 static void meet_object(void *context, uint32_t origin, uint64_t bytes, uint64_t born, bool sure)
 {
 	struct making *making = context;
-	struct memory_row *row = &making->table->rows[making->rows[origin]];
+	uint32_t at = making->rows[origin];
+	struct memory_row *row = at == NO_ROW ? NULL : &making->table->rows[at];
 
-	if (making->rows[origin] == NO_ROW)
+	if (!row)
 		return;
 	if (!row->oldest || born < row->oldest)
 		row->oldest = born ? born : 1;
@@ -229,29 +230,32 @@ static void meet_object(void *context, uint32_t origin, uint64_t bytes, uint64_t
 
 /* ---- the stacks of a row ---- */
 
-static int by_bytes_of_origin(const void *left, const void *right)
+/* Keeps it among the heaviest. */
+static void keep_heaviest(struct origin heaviest[MEMORY_STACKS], uint32_t count, const struct origin *origin)
 {
-	const struct origin *a = left, *b = right;
+	uint32_t at = count < MEMORY_STACKS ? count : MEMORY_STACKS;
 
-	if (a->bytes != b->bytes)
-		return a->bytes < b->bytes ? 1 : -1;
-	return (a->stack > b->stack) - (a->stack < b->stack);
+	for (; at && heaviest[at - 1].bytes < origin->bytes; at--)
+		if (at < MEMORY_STACKS)
+			heaviest[at] = heaviest[at - 1];
+	if (at < MEMORY_STACKS)
+		heaviest[at] = *origin;
 }
 
 static void find_stacks(struct making *making, const struct memory_request *request)
 {
 	struct memory_table *table = making->table;
-	struct origin *of = util_grow(NULL, making->origin_count + 1, sizeof(*of));
+	struct origin heaviest[MEMORY_STACKS];
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < making->origin_count; i++) {
-		const struct memory_row *row = &table->rows[making->rows[i]];
+		const struct origin *origin = &making->origins[i];
+		uint32_t at = making->rows[i];
 
-		if (making->rows[i] != NO_ROW && row->allocator == request->allocator && row->site == request->site &&
-				making->origins[i].objects)
-			of[count++] = making->origins[i];
+		if (at != NO_ROW && table->rows[at].allocator == request->allocator &&
+				table->rows[at].site == request->site && origin->objects)
+			keep_heaviest(heaviest, count++, origin);
 	}
-	qsort(of, count, sizeof(*of), by_bytes_of_origin);
 	table->stacks_told = true;
 	table->stacks_allocator = (uint32_t)request->allocator;
 	table->stacks_site = request->site;
@@ -259,10 +263,9 @@ static void find_stacks(struct making *making, const struct memory_request *requ
 	table->stacks_left_out = count - table->stack_count;
 	table->stacks = util_alloc((table->stack_count + 1) * sizeof(*table->stacks));
 	for (uint32_t i = 0; i < table->stack_count; i++) {
-		table->stacks[i].is = (struct memory_live) { of[i].objects, of[i].bytes };
-		call_text_stack(table->answer.epoch, of[i].stack, STACK_TEXT, table->stacks[i].text);
+		table->stacks[i].is = (struct memory_live) { heaviest[i].objects, heaviest[i].bytes };
+		call_text_stack(table->answer.epoch, heaviest[i].stack, STACK_TEXT, table->stacks[i].text);
 	}
-	free(of);
 }
 
 /* ---- the whole ---- */

@@ -384,6 +384,10 @@ static void draw_page(struct memory_view *self, struct canvas *canvas, struct ar
 			area.rows > at ? area.rows - at : 0, area.columns - MARK }, skip,
 			*stack->text ? stack->text : "no stack was told");
 	}
+	if (table->stacks_left_out && line - self->top >= 0 && line - self->top < area.rows)
+		canvas_format(canvas, (struct place) { area.row + line - self->top, area.column, area.columns },
+			STYLE_DIM, "and %u lighter stacks", (unsigned)table->stacks_left_out);
+	line += table->stacks_left_out != 0;
 	self->lines = line;
 }
 
@@ -505,6 +509,8 @@ static void write_notes(const struct memory_view *self, char notes[NOTES])
 			add_note(notes, util_print(note, sizeof(note), "%s %s", number_whole(books[i].count, number),
 				books[i].what));
 	}
+	if (table->totals_left_out)
+		add_note(notes, "not all allocators have their sum at the top");
 	if (table->filters[0])
 		add_note(notes, util_print(note, sizeof(note), "of these events only some are traced now: %s",
 			table->filters));
@@ -789,6 +795,11 @@ static bool memory_act(void *context, enum action action)
 		return true;
 	case ACTION_GROUP:
 		self->by = (self->by + 1) % MEMORY_BYS;
+		return true;
+	case ACTION_SORT_CPU:
+	case ACTION_SORT_TIME:
+		self->sort = -1;
+		sort_by(self, action == ACTION_SORT_CPU ? AT_LIVE : AT_AGE);
 		return true;
 	case ACTION_LEFT:
 		self->detail_from = self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;
