@@ -344,7 +344,7 @@ static uint64_t nearest_second(uint64_t ns)
 	return ns / NS_PER_SECOND + (ns % NS_PER_SECOND >= NS_PER_SECOND / 2);
 }
 
-/* Where nothing came after its end, that is to the ns. */
+/* Nothing that is asked for is left out at its beginning. Where nothing came after its end, that is to the ns. */
 static void find_range(struct making *making, const struct excerpt *excerpt)
 {
 	struct memory_table *table = making->table;
@@ -357,7 +357,7 @@ static void find_range(struct making *making, const struct excerpt *excerpt)
 	making->end = table->ages ? (last > table->to ? last : table->to) / NS_PER_SECOND + 1 :
 		nearest_second(table->to);
 	making->end = making->end ? making->end : 1;
-	making->first = nearest_second(question.from);
+	making->first = question.from / NS_PER_SECOND;
 	making->first = making->first < making->end ? making->first : making->end - 1;
 	table->kept_from = kept * NS_PER_SECOND;
 	table->forgot = making->first < kept;

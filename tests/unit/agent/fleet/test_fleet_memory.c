@@ -45,7 +45,8 @@ static void give(struct fleet *fleet, size_t machine, const struct given rows[2]
 	table->count = 2;
 	table->rows = (struct memory_row *)(table + 1);
 	for (int i = 0; i < 2; i++) {
-		struct memory_total total = { .allocator = rows[i].allocator, .is = { rows[i].objects, rows[i].bytes } };
+		struct memory_total total = { .allocator = rows[i].allocator,
+			.is = { rows[i].objects, rows[i].bytes } };
 
 		table->rows[i] = (struct memory_row) { .allocator = rows[i].allocator, .site = rows[i].site,
 			.is = total.is, .peak = 2 * rows[i].bytes, .oldest = 50 * NS_PER_SECOND };
