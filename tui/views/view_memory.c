@@ -386,7 +386,7 @@ static void draw_page(struct memory_view *self, struct canvas *canvas, struct ar
 	}
 	if (table->stacks_left_out && line - self->top >= 0 && line - self->top < area.rows)
 		canvas_format(canvas, (struct place) { area.row + line - self->top, area.column, area.columns },
-			STYLE_DIM, "and %u lighter stacks", (unsigned)table->stacks_left_out);
+			STYLE_DIM, "not shown, since they have less: %u", (unsigned)table->stacks_left_out);
 	line += table->stacks_left_out != 0;
 	self->lines = line;
 }
