@@ -41,13 +41,14 @@ AGENT = \
 	$(call in,agent/names/dwarf/,line_worker sym_cfi sym_dwarf sym_dwarf_lines \
 		) \
 	$(call in,agent/names/objects/,layouts objects programs) \
-	$(call in,agent/names/,guest_symbols lines running_kernel \
+	$(call in,agent/names/,guest_symbols kernel_function lines running_kernel \
 		running_programs symbols symbols_code symbols_kernel threads) \
 	$(call in,agent/unwind/,unwind) \
 	$(call in,agent/query/tree/,contexts tree) $(call in,agent/query/addresses/,query_addresses) \
 	$(call in,agent/code/,disassembler listing listings) \
 	$(call in,agent/query/question/,filter grouping) $(call in,agent/query/,match query query_tree scan series slots table) \
-	$(call in,agent/guest/,boot_marks call_text commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks) \
+	$(call in,agent/guest/,boot_marks call_text commands epoch guest_events kernel_reading kernel_watch lease profiler raw_samples remarks \
+		trace_places) \
 	$(call in,agent/answers/,annotation answer call_tree event_table function_page function_table heat_map memory_table profile slow_rows thread_now thread_states time_line timeline vitals) $(call in,agent/source/,live play replay) \
 	$(call in,agent/samples/,kept_paths sample_collect sample_set) \
 	$(call in,agent/formats/,callgrind chrome csv_stacks firefox json_stacks perf_script pictures pprof set_formats speedscope times) \

@@ -87,7 +87,7 @@ static bool run_sampler(struct ktop *ktop, char **words, uint32_t count)
 	if (sampler == KTOP_NMI)
 		why = ktop_sampler_refusal(ktop);
 	if (sampler == KTOP_NONE && ktop->meta.outside)
-		why = "none: a hook outside the guest traces no events";
+		why = "none: a hook outside the guest finds its kernel by samples";
 	ktop->meta.reply_ok = why == NULL;
 	if (why) {
 		answer(ktop, why);		/* the sampler and its note stay as they are */
@@ -397,19 +397,30 @@ static bool run_read(struct ktop *ktop, char **words, uint32_t count)
 static bool run_task(struct ktop *ktop, char **words, uint32_t count)
 {
 	const struct ktop_memory *memory = ktop->meta.memory;
-	struct ktop_task_places places = { .known = true, .itself = ktop_str_same(words[0], "self") };
+	struct ktop_task_places places = {
+		.known = true, .itself = ktop_str_same(words[0], "self"), .states = count == 8,
+	};
 
-	(void)count;
-	if ((!places.itself && !ktop_str_parse_hex(words[0], &places.pointer)) ||
+	if ((count != 5 && count != 8) || (!places.itself && !ktop_str_parse_hex(words[0], &places.pointer)) ||
 			!ktop_str_parse_hex(words[1], &places.process) ||
 			!ktop_str_parse_hex(words[2], &places.thread) ||
-			!ktop_str_parse_hex(words[3], &places.name) || !ktop_str_parse_hex(words[4], &places.memory))
+			!ktop_str_parse_hex(words[3], &places.name) || !ktop_str_parse_hex(words[4], &places.memory) ||
+			(places.states && (!ktop_str_parse_hex(words[5], &places.state) ||
+			!ktop_str_parse_hex(words[6], &places.queued) ||
+			!ktop_str_parse_hex(words[7], &places.context))))
 		return false;
 	ktop->meta.reply_ok = memory;
 	if (memory)
 		memory->follow(&places);
 	answer(ktop, memory ? "task" : "task: a hook inside the guest knows its threads itself");
 	return true;
+}
+
+/* Numbers from this index on are told, or told once more. */
+static void tell_numbers(struct ktop *ktop, uint32_t index)
+{
+	if (index < ktop->meta.numbers_told.count)
+		ktop->meta.numbers_told.count = index;
 }
 
 static bool choose_function(struct ktop *ktop, char **words, uint32_t count)
@@ -430,8 +441,8 @@ static bool choose_function(struct ktop *ktop, char **words, uint32_t count)
 	ktop->meta.reply_ok = !why;
 	ktop_str_add(text, why ? ": " : "");
 	ktop_str_add(text, why ? why : "");
-	if (!why && index < ktop->meta.numbers_told.count)
-		ktop->meta.numbers_told.count = index;	/* its name is told, and those behind it once more */
+	if (!why)
+		tell_numbers(ktop, index);
 	return true;
 }
 
@@ -464,6 +475,32 @@ static bool run_function(struct ktop *ktop, char **words, uint32_t count)
 	return true;
 }
 
+/* All but the role is hexadecimal. */
+static bool run_place(struct ktop *ktop, char **words, uint32_t count)
+{
+	const struct ktop_functions *functions = ktop->meta.functions;
+	struct ktop_function function = { .name = words[0] };
+	const char *why = "only ktop's plugin in QEMU traces events of a kernel, where TCG runs it";
+	struct ktop_placed placed;
+	uint64_t value;
+
+	(void)count;
+	if (!ktop_str_parse_hex(words[1], &function.start) || !ktop_str_parse_hex(words[2], &function.end) ||
+			function.end <= function.start || !ktop_str_parse_hex(words[3], &value))
+		return false;
+	ktop_str_add(answer(ktop, "place "), words[0]);
+	if (functions)
+		why = functions->place(&function, value, &placed);
+	ktop->meta.reply_ok = !why;
+	ktop_str_add(&ktop->meta.reply, why ? ": " : "");
+	ktop_str_add(&ktop->meta.reply, why ? why : "");
+	if (why)
+		return true;
+	ktop->untraced &= ~placed.events;
+	tell_numbers(ktop, placed.index);
+	return true;
+}
+
 static bool run_help(struct ktop *ktop, char **words, uint32_t count);
 
 static const struct command commands[] = {
@@ -481,10 +518,12 @@ static const struct command commands[] = {
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",
 		3, 3, run_read },
-	{ "task", " self|CURRENT PROCESS THREAD NAME MEMORY", "where the guest tells which thread runs", 5, 5,
-		run_task },
-	{ "function", " [+ADDRESS END NAME [COLD END]|-ADDRESS|none]", "tell when this function is entered and left",
+	{ "task", " self|CURRENT PROCESS THREAD NAME MEMORY [STATE QUEUED CONTEXT]",
+		"where the thread is told", 5, 8, run_task },
+	{ "function", " [+ADDRESS END NAME [COLD END]|-ADDRESS|none]", "tell when it is entered and left",
 		0, 5, run_function },
+	{ "place", " ROLE ADDRESS END VALUE", "where events happen", 4, 4,
+		run_place },
 	{ "status", "", "the state now", 0, 0, run_status },
 	{ "hello", "", "send all names and facts again", 0, 0, run_hello },
 	{ "echo", " WORD", "say that word", 1, 1, run_echo },

@@ -71,11 +71,13 @@ typedef const char *ktop_counters(uint32_t rate);
  * Where a kernel keeps which thread a CPU runs. The address of the thread's structure is read at `base + pointer`; with
  * `itself`, it is the base. (docs/wire.md, raw_sample, says what the base is.) The other numbers are offsets in that
  * structure: of the 32-bit ids of process and thread; of the name, of 16 bytes at most; and of a pointer, `memory`,
- * which is 0 for a thread of the kernel's own. `known`: the rest is set.
+ * which is 0 for a thread of the kernel's own. `known`: the rest is set. `states`: so are, in that structure, the
+ * offsets of its 32-bit state, and of 32 bits that are not 0 while the scheduler has it in its queue. At
+ * `base + context` are the 32 bits that tell what the CPU does (Linux: preempt_count).
  */
 struct ktop_task_places {
-	bool known, itself;
-	uint64_t pointer, process, thread, name, memory;
+	bool known, itself, states;
+	uint64_t pointer, process, thread, name, memory, state, queued, context;
 };
 
 /*
@@ -97,6 +99,11 @@ struct ktop_function {
 	const char *name;		/* valid during the call; 63 bytes of it count */
 };
 
+/* The events that can be traced now, bits as of KTOP_UNTRACED(); and the index of the first number that is news. */
+struct ktop_placed {
+	uint32_t events, index;
+};
+
 /*
  * thread, in ktop_drain(). A hook outside the guest that sees it come to an instruction gives these. It tells when a
  * chosen function is entered and left, as events of its own kinds, whose field `number` is the function's.
@@ -107,6 +114,11 @@ struct ktop_functions {
 	bool (*drop)(uint64_t start);	/* false: none that begins there is traced */
 	void (*drop_all)(void);
 	bool (*in_force)(void);		/* all of the choice is: none of these calls is left to be obeyed */
+	/*
+	 * The kernel does at this function what some trace events tell: `role` and `value` are plugin/roles.c's. It is
+	 * followed while they are traced. Returns NULL, or why it is not.
+	 */
+	const char *(*place)(const struct ktop_function *function, uint64_t value, struct ktop_placed *placed);
 };
 
 /* Its bit: KTOP_UNTRACED(fault) | ... */

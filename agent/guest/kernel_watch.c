@@ -17,6 +17,7 @@
 #include "agent/wire/event.h"
 #include "kernel_reading.h"
 #include "kernel_watch.h"
+#include "trace_places.h"
 
 enum {
 	PAUSE_MS = 2000,		/* between two looks */
@@ -42,6 +43,8 @@ struct kernel_watch {
 	struct running_kernel_look modules;	/* how far this walk has come */
 	bool news;			/* pages have come since the last walk began */
 	bool tells;			/* the line about threads is to be sent */
+	uint32_t asked;			/* lines of kernel_watch_line() that are not answered */
+	struct trace_places places;
 	bool whole;			/* this look is not at programs alone */
 	uint64_t begun, ended, due;	/* ns: of this look, of the last one; when the next whole one is due */
 	struct firmware_search firmware;
@@ -266,30 +269,64 @@ static bool find_current(const struct linux_kernel *kernel, uint64_t *current)
 	return linux_kernel_landmark(kernel, LANDMARK_CURRENT_TASK, current);
 }
 
-bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1])
+/* What a CPU does: its preempt_count, among its data. */
+static bool find_context(const struct linux_kernel *kernel, uint64_t *context)
 {
-	const struct linux_kernel *kernel = symbols_linux_kernel(watch->symbols);
-	const struct kernel_layout *layout = kernel ? &kernel->layout : NULL;
+	if (!linux_kernel_landmark(kernel, LANDMARK_PCPU_HOT, context) || !kernel->layout.preempt)
+		return linux_kernel_landmark(kernel, LANDMARK_PREEMPT_COUNT, context);
+	*context += kernel->layout.preempt;
+	return true;
+}
+
+static bool write_task_line(const struct linux_kernel *kernel, char line[COMMANDS_LINE_MAX + 1])
+{
+	const struct kernel_layout *layout = &kernel->layout;
 	char current[20] = "self";
 	uint64_t at;
+	int size;
 
-	if (!watch->tells || !kernel || !layout->tasks)
-		return false;
-	watch->tells = false;
 	if (kernel->arch == ARCH_X86_64 || kernel->arch == ARCH_I386) {
 		if (!find_current(kernel, &at))
 			return false;
 		snprintf(current, sizeof(current), "%" PRIx64, at);
 	}
-	snprintf(line, COMMANDS_LINE_MAX + 1, "task %s %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32, current,
+	size = snprintf(line, COMMANDS_LINE_MAX + 1, "task %s %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32, current,
 		layout->task_group, layout->task_pid, layout->task_comm, layout->task_memory);
-	watch->looks.asks = true;
+	if (kernel->arch == ARCH_X86_64 && layout->states && find_context(kernel, &at))
+		snprintf(line + size, COMMANDS_LINE_MAX + 1 - (size_t)size, " %" PRIx32 " %" PRIx32 " %" PRIx64,
+			layout->task_state, layout->task_queued, at);
 	return true;
 }
 
-void kernel_watch_answered(struct kernel_watch *watch)
+/* Places are told once threads are. */
+bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1])
 {
-	watch->looks.asks = false;
+	const struct linux_kernel *kernel = symbols_linux_kernel(watch->symbols);
+	bool any = false;
+
+	if (kernel && kernel->layout.tasks && watch->tells) {
+		watch->tells = false;
+		any = write_task_line(kernel, line);
+	} else if (kernel && kernel->layout.tasks && watch->looks.begun) {
+		any = trace_places_line(&watch->places, watch->symbols, line);
+	}
+	watch->asked += any;
+	watch->looks.asks |= any;
+	return any;
+}
+
+void kernel_watch_answered(struct kernel_watch *watch, bool lost)
+{
+	watch->asked -= watch->asked > 0;
+	watch->looks.asks = watch->asked > 0;
+	if (lost)
+		watch->places = (struct trace_places) { .next = 0 };
+}
+
+bool kernel_watch_has_told(const struct kernel_watch *watch, char *missing, size_t size)
+{
+	trace_places_missing(&watch->places, missing, size);
+	return trace_places_are_told(&watch->places) && !watch->asked;
 }
 
 /* ---- the code that runs ---- */

@@ -48,7 +48,7 @@ struct kernel_watch_looks {
 	uint64_t begun, ended;		/* numbers of the last ones; the same: none is under way */
 	uint64_t whole;			/* how many whole ones have ended */
 	bool placed;			/* one of these knew where the kernel runs, so its modules are known */
-	bool asks;			/* the line about threads is not answered yet; in a recording: nobody knows */
+	bool asks;			/* a line of kernel_watch_line() waits for its answer; or it is a recording */
 	uint64_t samples;		/* how many have come */
 };
 struct kernel_watch_looks kernel_watch_looks(const struct kernel_watch *watch);
@@ -64,10 +64,15 @@ bool kernel_watch_is_walking(const struct kernel_watch *watch);
 
 /*
  * Writes the control line that says where the kernel keeps which thread a CPU runs. It is to be sent each time that the
- * modules are read, since a hook may have forgotten it. False: that is not known, or the line was given already.
+ * modules are read, since a hook may have forgotten it. Behind the first one come those that say where trace events
+ * happen (trace_places.h). False: that is not known, or the line was given already.
  */
 bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1]);
-void kernel_watch_answered(struct kernel_watch *watch);	/* that line was answered, or will not be */
+/* A line was answered, or will not be. `lost`: it has not reached the guest. */
+void kernel_watch_answered(struct kernel_watch *watch, bool lost);
+
+/* All lines about trace events were answered. `missing`: as of trace_places_missing(). */
+bool kernel_watch_has_told(const struct kernel_watch *watch, char *missing, size_t size);
 
 /* ---- the code that runs ---- */
 

@@ -152,10 +152,8 @@ static void told(void *context, bool ok, const char *text)
 {
 	struct session *session = context;
 
-	(void)ok;
-	(void)text;
 	if (session->epoch)
-		kernel_watch_answered(session->epoch->watch);
+		kernel_watch_answered(session->epoch->watch, !ok && commands_unanswered(text));
 }
 
 /* Samples come, of a kernel that is sampled from outside. A recording's may have come before. */

@@ -292,7 +292,8 @@ static bool are_same(const struct ktop_task_places *one, const struct ktop_task_
 {
 	return one->known == other->known && one->itself == other->itself && one->pointer == other->pointer &&
 		one->process == other->process && one->thread == other->thread && one->name == other->name &&
-		one->memory == other->memory;
+		one->memory == other->memory && one->states == other->states && one->state == other->state &&
+		one->queued == other->queued && one->context == other->context;
 }
 
 /* The host says it again and again. Only news hold the CPUs, since events that come meanwhile are lost. */
@@ -311,7 +312,7 @@ static void follow(const struct ktop_task_places *places)
 static const struct ktop_memory guest_memory = { .ask = reads_ask, .next = reads_next, .follow = follow };
 static const struct ktop_functions functions = {
 	.choose = functions_choose, .drop = functions_drop, .drop_all = functions_drop_all,
-	.in_force = functions_in_force,
+	.in_force = functions_in_force, .place = functions_place,
 };
 
 /* ---- boots ---- */
@@ -337,6 +338,7 @@ static bool begin(void)
 		.clock_hz = CLOCK_NS_PER_SECOND,
 		.epoch_ns = epoch_of(ktop_port_clock()), .symbols = symbol_after, .memory = &guest_memory,
 		.functions = &functions, .numbers = functions_number_at, .outside = KTOP_OUTSIDE,
+		.untraced = ~KTOP_UNTRACED(mark),	/* until the host tells where the others happen */
 	};
 
 	if (getrandom(facts.boot_id, sizeof(facts.boot_id), 0) != (ssize_t)sizeof(facts.boot_id))
@@ -423,11 +425,14 @@ static void *drain(void *context)
 	is_drainer = true;
 	while (!is_set(&boot.ended)) {
 		uint64_t reset = __atomic_exchange_n(&boot.reset, 0, __ATOMIC_RELAXED);
+		bool more;
 
 		if (reset)
 			begin_anew(reset - 1);
 		tell_gate();
-		wait_until(ktop_drain(boot.ktop) ? 0 : ktop_drain_by(boot.ktop));
+		more = ktop_drain(boot.ktop);
+		functions_follow_events();
+		wait_until(more ? 0 : ktop_drain_by(boot.ktop));
 	}
 	return NULL;
 }

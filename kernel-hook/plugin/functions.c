@@ -2,40 +2,37 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../hook.h"
 #include "../trace.h"
 #include "boot.h"
 #include "functions.h"
+#include "linux_numbers.h"
 #include "machine/debugger.h"
 #include "machine/instruction.h"
 #include "machine/qemu.h"
 #include "machine/qemu_plugin.h"
-#include "machine/target.h"
-#include "task.h"
-
-enum { STACK_SHIFT = 14 };		/* no two threads share so aligned a block of stack */
+#include "moment.h"
+#include "roles.h"
 
 #define FUNCTION_EVENTS(KTOP_EVENT) \
 	KTOP_EVENT(function_enter, (u32, thread), (u32, number), (u64, frame)) \
 	KTOP_EVENT(function_exit, (u32, thread), (u32, number), (u64, frame))
 KTOP_EVENTS(KTOP_TRACE_USER, FUNCTION_EVENTS)
 
+/* A function at which we are called. */
 struct chosen {
-	bool on;
+	bool known;			/* the rest is set */
+	bool on;			/* it is to be followed; of one with a role: while its events are traced */
 	struct ktop_function function;	/* without its name */
-	uint32_t number;
+	uint32_t number;		/* of a function that the host traces: its role is NULL */
+	struct role_place place;
 };
 
 /* Of the CPU's thread, under its lock: for that it never waits, and the others do for one event at most. */
 struct function_cpu {
 	pthread_mutex_t lock;
-	uint32_t thread;		/* that had this stack, */
-	uint64_t stack;			/* the number of a block; 0: none is known */
-	time_t second;			/* when it was read, by a clock that is coarse and cheap */
-	long ns;
-	struct task_kept kept;
+	struct moment_kept kept;
 	uint64_t missed;		/* events while it was held, that are not counted yet */
 } __attribute__((aligned(64)));
 
@@ -47,11 +44,13 @@ static struct {
 	struct ktop_task_places places;
 
 	/* written where no CPU runs, read where a block is translated */
-	struct chosen active[FUNCTIONS_MOST];
+	struct chosen active[FUNCTIONS_MOST + FUNCTION_ROLES];
 	uint64_t low, high;		/* nothing of them is outside */
 
 	pthread_mutex_t lock;		/* of all that follows */
-	struct chosen chosen[FUNCTIONS_MOST];
+	struct chosen chosen[FUNCTIONS_MOST + FUNCTION_ROLES];	/* by the host; with a role */
+	uint32_t traced;		/* the events by which roles are on or off */
+	bool has_calls;			/* the kernel's numbers are Linux's */
 	uint64_t changes, taken;	/* of the choice; those that `active` has */
 	bool asked;			/* QEMU was asked to translate anew, and has not done so */
 	bool begun;			/* functions_take() was called: the machine runs */
@@ -75,18 +74,19 @@ bool functions_prepare(const struct functions_machine *machine)
 
 /* ---- the choice ---- */
 
-static struct chosen *find(uint64_t start)
+/* Of those of this role; NULL: of those that the host traces. NULL: it is not there. */
+static struct chosen *find(uint64_t start, const struct role *role)
 {
-	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++)
-		if (all.chosen[i].on && all.chosen[i].function.start == start)
+	for (uint32_t i = 0; i < FUNCTIONS_MOST + FUNCTION_ROLES; i++)
+		if (all.chosen[i].known && all.chosen[i].function.start == start && all.chosen[i].place.role == role)
 			return &all.chosen[i];
 	return NULL;
 }
 
-static struct chosen *find_free(void)
+static struct chosen *find_free(uint32_t from, uint32_t count)
 {
-	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++)
-		if (!all.chosen[i].on)
+	for (uint32_t i = from; i < from + count; i++)
+		if (!all.chosen[i].known)
 			return &all.chosen[i];
 	return NULL;
 }
@@ -103,11 +103,11 @@ static uint32_t number_of(uint64_t start)
 
 static const char *choose(const struct ktop_function *function, uint32_t *index)
 {
-	struct chosen *place = find(function->start);
+	struct chosen *place = find(function->start, NULL);
 	uint32_t number = number_of(function->start);
 
 	*index = 2 * number;
-	place = place ? place : find_free();
+	place = place ? place : find_free(0, FUNCTIONS_MOST);
 	if (!place)
 		return "32 functions are traced already: drop one of them";
 	if (number == FUNCTION_NUMBERS)
@@ -116,20 +116,28 @@ static const char *choose(const struct ktop_function *function, uint32_t *index)
 		all.numbers++;
 	all.named[number].start = function->start;
 	strncpy(all.named[number].name, function->name, KTOP_NAME_MAX);
-	*place = (struct chosen) { .on = true, .function = *function, .number = number };
+	*place = (struct chosen) { .known = true, .on = true, .function = *function, .number = number };
 	place->function.name = NULL;
 	all.changes++;
 	return NULL;
 }
 
-const char *functions_choose(const struct ktop_function *function, uint32_t *index)
+/* NULL: functions can be followed; else why not. */
+static const char *refusal(void)
 {
-	const char *why;
-
 	if (all.machine.qemu->read_virtual)
 		return "this QEMU's registers are read by its interface for plugins alone, which is not enough";
 	if (all.machine.qemu->guest_clock)
 		return "the plugin goes by the guest's clock, which stands within a block: leave clock=guest out";
+	return NULL;
+}
+
+const char *functions_choose(const struct ktop_function *function, uint32_t *index)
+{
+	const char *why = refusal();
+
+	if (why)
+		return why;
 	pthread_mutex_lock(&all.lock);
 	why = choose(function, index);
 	pthread_mutex_unlock(&all.lock);
@@ -138,14 +146,77 @@ const char *functions_choose(const struct ktop_function *function, uint32_t *ind
 	return why;
 }
 
+/* What is told once more is as before. */
+static const char *place(const struct ktop_function *function, const struct role_place *told,
+	struct ktop_placed *placed)
+{
+	struct chosen *chosen = find(function->start, told->role);
+
+	if (chosen)
+		return NULL;
+	chosen = find_free(FUNCTIONS_MOST, FUNCTION_ROLES);
+	if (!chosen)
+		return "64 functions have roles already";
+	*chosen = (struct chosen) { .known = true, .function = *function, .place = *told };
+	chosen->function.name = NULL;
+	all.traced = 0;				/* it may be on already */
+	placed->index = all.has_calls ? UINT32_MAX : 2 * all.numbers;
+	all.has_calls = true;
+	return NULL;
+}
+
+const char *functions_place(const struct ktop_function *function, uint64_t value, struct ktop_placed *placed)
+{
+	const struct role_place told = { .role = role_named(function->name), .value = value };
+	const char *why = told.role ? refusal() : "there is no such role";
+
+	if (why)
+		return why;
+	*placed = (struct ktop_placed) { .events = told.role->events, .index = UINT32_MAX };
+	pthread_mutex_lock(&all.lock);
+	why = place(function, &told, placed);
+	pthread_mutex_unlock(&all.lock);
+	return why;
+}
+
+/* Those that tell what is traced now are on. True: others than before. */
+static bool follow(uint32_t traced)
+{
+	bool changed = false;
+
+	for (uint32_t i = FUNCTIONS_MOST; i < FUNCTIONS_MOST + FUNCTION_ROLES; i++) {
+		struct chosen *chosen = &all.chosen[i];
+		bool on = chosen->known && chosen->place.role->events & traced;
+
+		changed |= on != chosen->on;
+		chosen->on = on;
+	}
+	all.traced = traced;
+	all.changes += changed;
+	return changed;
+}
+
+void functions_follow_events(void)
+{
+	uint32_t traced = __atomic_load_n(&all.ktop->trace[KTOP_TRACE_FIRST / 32], __ATOMIC_RELAXED);
+	bool changed = false;
+
+	pthread_mutex_lock(&all.lock);
+	if (traced != all.traced)
+		changed = follow(traced);
+	pthread_mutex_unlock(&all.lock);
+	if (changed)
+		boot_retranslate();
+}
+
 bool functions_drop(uint64_t start)
 {
 	struct chosen *chosen;
 
 	pthread_mutex_lock(&all.lock);
-	chosen = find(start);
+	chosen = find(start, NULL);
 	if (chosen) {
-		chosen->on = false;
+		chosen->known = chosen->on = false;
 		all.changes++;
 	}
 	pthread_mutex_unlock(&all.lock);
@@ -160,7 +231,7 @@ static bool drop_all(void)
 
 	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++) {
 		any |= all.chosen[i].on;
-		all.chosen[i].on = false;
+		all.chosen[i].known = all.chosen[i].on = false;
 	}
 	all.changes += any;
 	return any;
@@ -181,6 +252,7 @@ bool functions_in_force(void)
 {
 	bool in_force;
 
+	functions_follow_events();
 	pthread_mutex_lock(&all.lock);
 	in_force = !all.begun || all.taken == all.changes;
 	pthread_mutex_unlock(&all.lock);
@@ -191,7 +263,7 @@ bool functions_in_force(void)
 bool functions_number_at(uint32_t index, struct ktop_number *number)
 {
 	if (index >= 2 * all.numbers)
-		return false;
+		return all.has_calls && linux_number_at(index - 2 * all.numbers, number);
 	*number = (struct ktop_number) {
 		.event = index % 2 ? KTOP_EVENT_function_exit : KTOP_EVENT_function_enter,
 		.number = index / 2, .name = all.named[index / 2].name,
@@ -225,10 +297,8 @@ void functions_go_on(void)
 
 static void forget_threads(void)
 {
-	for (uint32_t i = 0; i < all.machine.cpus; i++) {
-		all.cpus[i].stack = 0;
-		all.cpus[i].kept = (struct task_kept) { .base = 0 };
-	}
+	for (uint32_t i = 0; i < all.machine.cpus; i++)
+		all.cpus[i].kept = (struct moment_kept) { .stack = 0 };
 }
 
 void functions_begin(struct ktop *ktop)
@@ -241,6 +311,9 @@ void functions_begin(struct ktop *ktop)
 	KTOP_TELL(ktop, FUNCTION_EVENTS);
 	pthread_mutex_lock(&all.lock);
 	drop_all();
+	follow(0);
+	memset(all.chosen, 0, sizeof(all.chosen));
+	all.has_calls = false;
 	all.numbers = 0;
 	memset(all.named, 0, sizeof(all.named));
 	pthread_mutex_unlock(&all.lock);
@@ -254,35 +327,6 @@ void functions_follow(const struct ktop_task_places *places)
 
 /* ---- events, on the CPU's thread ---- */
 
-/*
- * Who runs is read where the stack is another one than before, and at each tick of the coarse clock: a thread that
- * begins on the stack of one that has ended may be taken for that one until then, for 4 ms at most.
- */
-static uint32_t thread_on(struct function_cpu *cpu, struct qemu_cpu *qemu_cpu, uint64_t sp)
-{
-	struct target_state state = { .count = 0 };
-	const struct task_cpu reader = {
-		.qemu = all.machine.qemu, .cpu = qemu_cpu, .state = &state, .kept = &cpu->kept,
-	};
-	struct timespec now;
-	struct task task;
-
-	if (!all.places.known)
-		return KTOP_NO_THREAD;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (cpu->stack == sp >> STACK_SHIFT && cpu->second == now.tv_sec && cpu->ns == now.tv_nsec)
-		return cpu->thread;
-	cpu->stack = 0;
-	if (!debugger_read(qemu_cpu, &state))
-		return KTOP_NO_THREAD;
-	task_read(&all.places, &reader, &task);
-	cpu->thread = task.thread;
-	cpu->stack = sp >> STACK_SHIFT;
-	cpu->second = now.tv_sec;
-	cpu->ns = now.tv_nsec;
-	return task.thread;
-}
-
 /* The ring counts what was missed, as what its own writer could not write. */
 static void count_missed(struct ktop *ktop, unsigned index)
 {
@@ -292,15 +336,35 @@ static void count_missed(struct ktop *ktop, unsigned index)
 	cpu->missed = 0;
 }
 
-static void tell(unsigned index, uint32_t number, bool enters)
+/* Is an event of this function traced, or its end? */
+static bool is_traced(const struct chosen *chosen, bool enters)
+{
+	if (chosen->place.role)
+		return __atomic_load_n(&all.ktop->trace[KTOP_TRACE_FIRST / 32], __ATOMIC_RELAXED) &
+			chosen->place.role->events;
+	return ktop_tracing(all.ktop, enters ? (uint32_t)KTOP_EVENT_function_enter : KTOP_EVENT_function_exit);
+}
+
+static void tell_function(const struct moment *moment, uint32_t number, bool enters)
+{
+	uint64_t sp = debugger_sp(moment->cpu);
+	uint32_t thread = moment_thread(moment, sp);
+
+	if (enters)
+		ktop_trace_function_enter(all.ktop, thread, number, sp);
+	else
+		ktop_trace_function_exit(all.ktop, thread, number, sp);
+}
+
+static void tell(unsigned index, const struct chosen *chosen, bool enters)
 {
 	struct qemu_cpu *qemu_cpu = qemu_this_cpu();
 	struct function_cpu *cpu = &all.cpus[index];
-	uint32_t thread;
-	uint64_t sp;
+	const struct moment moment = {
+		.qemu = all.machine.qemu, .cpu = qemu_cpu, .places = &all.places, .kept = &cpu->kept,
+	};
 
-	if (index >= all.machine.cpus || !qemu_cpu || !ktop_tracing(all.ktop, KTOP_EVENT_function_enter +
-			(enters ? 0 : KTOP_EVENT_function_exit - KTOP_EVENT_function_enter)))
+	if (index >= all.machine.cpus || !qemu_cpu || !is_traced(chosen, enters))
 		return;
 	if (pthread_mutex_trylock(&cpu->lock) != 0) {
 		__atomic_fetch_add(&cpu->missed, 1, __ATOMIC_RELAXED);
@@ -309,23 +373,21 @@ static void tell(unsigned index, uint32_t number, bool enters)
 	if (cpu->missed)
 		count_missed(all.ktop, index);
 	boot_be_cpu(index);
-	sp = debugger_sp(qemu_cpu);
-	thread = thread_on(cpu, qemu_cpu, sp);
-	if (enters)
-		ktop_trace_function_enter(all.ktop, thread, number, sp);
+	if (!chosen->place.role)
+		tell_function(&moment, chosen->number, enters);
 	else
-		ktop_trace_function_exit(all.ktop, thread, number, sp);
+		(enters ? chosen->place.role->enter : chosen->place.role->leave)(all.ktop, &moment, &chosen->place);
 	pthread_mutex_unlock(&cpu->lock);
 }
 
-static void enter(unsigned index, void *number)
+static void enter(unsigned index, void *chosen)
 {
-	tell(index, (uint32_t)(uintptr_t)number, true);
+	tell(index, chosen, true);
 }
 
-static void leave(unsigned index, void *number)
+static void leave(unsigned index, void *chosen)
 {
-	tell(index, (uint32_t)(uintptr_t)number, false);
+	tell(index, chosen, false);
 }
 
 /* ---- translation ---- */
@@ -357,7 +419,9 @@ bool functions_take(void)
 	all.asked = false;
 	all.begun = true;
 	pthread_mutex_unlock(&all.lock);
-	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++)
+	for (uint32_t i = 0; i < all.machine.cpus; i++)
+		all.cpus[i].kept.depth = 0;		/* what has begun may have ended, untold */
+	for (uint32_t i = 0; i < FUNCTIONS_MOST + FUNCTION_ROLES; i++)
 		if (all.active[i].on) {
 			widen(all.active[i].function.start, all.active[i].function.end);
 			if (all.active[i].function.cold)
@@ -390,16 +454,16 @@ static bool leaves(const struct ktop_function *function, const struct qemu_plugi
 
 static void look_at(struct qemu_plugin_insn *insn, uint64_t address)
 {
-	for (uint32_t i = 0; i < FUNCTIONS_MOST; i++) {
-		const struct chosen *chosen = &all.active[i];
-		void *number = (void *)(uintptr_t)chosen->number;
+	for (uint32_t i = 0; i < FUNCTIONS_MOST + FUNCTION_ROLES; i++) {
+		struct chosen *chosen = &all.active[i];
+		const struct role *role = chosen->place.role;
 
 		if (!chosen->on || !is_in(&chosen->function, address))
 			continue;
 		if (address == chosen->function.start)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, enter, QEMU_PLUGIN_READS_REGISTERS, number);
-		if (leaves(&chosen->function, insn, address))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, leave, QEMU_PLUGIN_READS_REGISTERS, number);
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, enter, QEMU_PLUGIN_READS_REGISTERS, chosen);
+		if ((!role || role->leave) && leaves(&chosen->function, insn, address))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, leave, QEMU_PLUGIN_READS_REGISTERS, chosen);
 	}
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of the guest that the host has chosen: an event where one is entered, and one at each of its ways out. QEMU
- * calls us there as it runs the guest's code, and nowhere else: while none is chosen, it does not even ask. Where the
- * choice changes, QEMU drops all that it has translated, and translates it anew.
+ * Functions of the guest that the host has chosen: an event where one is entered, and one at each of its ways out.
+ * Those with a role tell the kernel's own trace events (roles.h). QEMU calls us there as it runs the guest's code, and
+ * nowhere else: while none is chosen, it does not even ask. Where the choice changes, QEMU drops all that it has
+ * translated, and translates it anew.
  *
  * Each event has the thread, the function's number and a frame: the stack pointer, as it is where the function is
  * entered. Where it is left it is the same, but QEMU may keep it in a register of the host until the block of code
@@ -20,7 +21,8 @@
 struct qemu;
 struct qemu_plugin_tb;
 
-enum { FUNCTIONS_MOST = 32, FUNCTION_NUMBERS = 256 };	/* at a time; in one boot */
+/* Those that the host traces, at a time; that have roles; numbers in one boot. */
+enum { FUNCTIONS_MOST = 32, FUNCTION_ROLES = 64, FUNCTION_NUMBERS = 256 };
 
 struct functions_machine {
 	const struct qemu *qemu;
@@ -34,12 +36,16 @@ bool functions_prepare(const struct functions_machine *machine);
 
 /* ---- the drainer, and whoever has the CPUs held ---- */
 
-/* As struct ktop_functions (ktop.h) has them; and its numbers. */
+/* As struct ktop_functions (ktop.h) has them; and the numbers. */
 const char *functions_choose(const struct ktop_function *function, uint32_t *index);
 bool functions_drop(uint64_t start);
 void functions_drop_all(void);
 bool functions_in_force(void);
+const char *functions_place(const struct ktop_function *function, uint64_t value, struct ktop_placed *placed);
 bool functions_number_at(uint32_t index, struct ktop_number *number);
+
+/* The drainer, again and again: functions with roles are followed while their events are traced, and only then. */
+void functions_follow_events(void);
 
 /*
  * From hold to go_on no event is written; hold waits for those under way, which are short. An event that comes

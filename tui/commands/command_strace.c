@@ -76,18 +76,33 @@ static bool start(struct live *live, char **error)
 	return live->started;
 }
 
+/* A hook outside the guest samples: so the kernel is found. */
+static bool prepare_outside(struct live *live, char missing[GUEST_MISSING], char **error)
+{
+	if (!live->guest.epoch->status.running) {
+		live->started = guest_profile(&live->guest, true, error);
+		if (!live->started)
+			return false;
+	}
+	return guest_await_places(&live->guest, missing, error);
+}
+
 /* Switches on what is off: the events of system calls, then the profiler, without which nothing is traced. */
 static bool switch_on(struct live *live, char **error)
 {
-	char *list = NULL, *line;
+	const bool outside = sampler_is_outside(live->guest.epoch->status.sampler);
+	char *list = NULL, *line, missing[GUEST_MISSING] = "";
 	bool enter, leave, good;
 
-	if (!guest_ask(&live->guest, "events", &list, error))
+	if ((outside && !prepare_outside(live, missing, error)) || !guest_ask(&live->guest, "events", &list, error))
 		return false;
 	enter = has_word(list, "-syscall_enter");
 	leave = has_word(list, "-syscall_exit");
 	good = (enter || has_word(list, "+syscall_enter")) && (leave || has_word(list, "+syscall_exit"));
 	free(list);
+	if (!good && outside)
+		return util_fail(error, "nothing traced: of a kernel without the hook, ktop's plugin in QEMU traces "
+			"the system calls of Linux on x86-64 alone%s%s; load the hook", *missing ? ": " : "", missing);
 	if (!good)
 		return util_fail(error, "nothing traced: this guest does not trace system calls; the hook in its "
 			"kernel needs their trace points");
@@ -99,6 +114,8 @@ static bool switch_on(struct live *live, char **error)
 			live->off = util_format("events%s%s", enter ? " -syscall_enter" : "",
 				leave ? " -syscall_exit" : "");
 	}
+	if (outside)
+		return good && guest_await_force(&live->guest, error);
 	return good && (live->guest.epoch->status.running || start(live, error));
 }
 

@@ -6,7 +6,7 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
-#include "agent/names/files/symbol_table.h"
+#include "agent/names/kernel_function.h"
 #include "agent/names/symbols.h"
 #include "agent/report/report.h"
 #include "agent/service/control_client.h"
@@ -17,10 +17,8 @@
 #include "live_guest.h"
 
 enum {
-	FORCE_MS = 10000,		/* longest wait until QEMU has translated anew */
 	NAMES_MS = 60000,		/* longest wait for the kernel's names, and for where it runs */
 	FUNCTIONS_MOST = 32,
-	CANDIDATES = 16,		/* of a name; more are ambiguous anyway */
 };
 
 /* Where no time is given: it ends by a signal. */
@@ -47,66 +45,6 @@ static const struct option_row rows[] = {
 
 /* ---- which functions ---- */
 
-static bool is_cold(const char *name)
-{
-	return strstr(name, ".cold") != NULL;
-}
-
-/* The part of this function that is seldom run: f.cold, or f.cold.0 of older compilers. NULL: it has none. */
-static const struct symbol *cold_of(const struct symbol *function, const struct symbol *all, uint32_t count)
-{
-	size_t size = strlen(function->name);
-
-	for (uint32_t i = 0; i < count; i++)
-		if (strncmp(all[i].name, function->name, size) == 0 && strncmp(all[i].name + size, ".cold", 5) == 0)
-			return &all[i];
-	return NULL;
-}
-
-/* What the name means: of all that are called so, the only one that is called exactly so, or else the only copy. */
-struct meant {
-	const struct symbol *function;	/* NULL: there is none, or */
-	bool several;			/* more than one at different places */
-	uint32_t copies;		/* of the compiler's, beside the function */
-};
-
-static struct meant find_meant(const char *name, const struct symbol *all, uint32_t count)
-{
-	struct meant meant = { .several = false };
-
-	for (uint32_t i = 0; i < count; i++)
-		if (strcmp(all[i].name, name) == 0) {
-			meant.several |= meant.function && meant.function->address != all[i].address;
-			meant.function = &all[i];
-		} else {
-			meant.copies += !is_cold(all[i].name);
-		}
-	for (uint32_t i = 0; i < count && !meant.function && meant.copies == 1; i++)
-		if (!is_cold(all[i].name)) {
-			meant.function = &all[i];
-			meant.copies = 0;
-		}
-	meant.several |= !meant.function && meant.copies;
-	return meant;
-}
-
-/* "f.isra.0 at 0xffffffff81000000, f.isra.1 at ...", in fresh memory. */
-static char *list_of(const struct symbol *all, uint32_t count)
-{
-	char *list = util_format("%s", "");
-
-	for (uint32_t i = 0; i < count; i++) {
-		char *longer;
-
-		if (is_cold(all[i].name))
-			continue;
-		longer = util_format("%s%s%s at 0x%" PRIx64, list, *list ? ", " : "", all[i].name, all[i].address);
-		free(list);
-		list = longer;
-	}
-	return list;
-}
-
 /* Has the guest tell of it. The line is short: longer names are cut, as the guest would do. */
 static bool choose(struct live_guest *guest, const struct symbol *function, const struct symbol *cold)
 {
@@ -132,27 +70,27 @@ static bool choose(struct live_guest *guest, const struct symbol *function, cons
 /* False: it is not traced, and that was told. */
 static bool choose_named(struct live_guest *guest, const char *name)
 {
-	struct symbol all[CANDIDATES];
-	uint32_t found = symbols_kernel_named(guest->epoch->inputs.symbols, name, all, CANDIDATES);
-	uint32_t count = found < CANDIDATES ? found : CANDIDATES;
-	struct meant meant = find_meant(name, all, count);
-	char *list = list_of(all, count);
-	bool good = meant.function && !meant.several;
+	struct kernel_function found;
+	char *list;
+	bool good;
 
-	if (!count || (!meant.function && !meant.several))
+	kernel_function_find(guest->epoch->inputs.symbols, name, &found);
+	list = kernel_function_list(&found);
+	good = found.function && !found.several;
+	if (!found.count || (!found.function && !found.several))
 		command_tell(util_format("%s: not traced: the kernel has no function of this name; it may be inlined "
 			"into its callers, or a module's; name another one", name));
 	else if (!good)
 		command_tell(util_format("%s: not traced: more than one is called so: %s; name one that is alone", name,
 			list));
-	else if (strcmp(meant.function->name, name) != 0)
+	else if (strcmp(found.function->name, name) != 0)
 		command_tell(util_format("%s: not called so: the compiler has made a copy; traced as %s", name,
-			meant.function->name));
-	else if (meant.copies)
+			found.function->name));
+	else if (found.copies)
 		command_tell(util_format("%s: the compiler has made copies that are not traced with it: %s; name them, "
 			"too", name, list));
 	free(list);
-	return good && choose(guest, meant.function, cold_of(meant.function, all, count));
+	return good && choose(guest, found.function, found.cold);
 }
 
 static bool names_are_known(const struct live_guest *guest, const char *name)
@@ -185,19 +123,6 @@ static bool await_names(struct live_guest *guest, const char *name, char **error
 
 /* ---- the guest ---- */
 
-static bool await_force(struct live_guest *guest, char **error)
-{
-	uint64_t deadline = util_now() + (uint64_t)FORCE_MS * NS_PER_MS;
-	bool good;
-
-	do {
-		free(*error);
-		*error = NULL;
-		good = guest_ask(guest, "function", NULL, error);
-	} while (!good && util_now() < deadline && !command_stopped() && !guest_is_gone(guest));
-	return good;
-}
-
 /* Profiling is needed to find the kernel, and for events to be told. */
 static bool switch_on(struct live_guest *guest, char *const *names, size_t count, bool *started, char **error)
 {
@@ -215,7 +140,7 @@ static bool switch_on(struct live_guest *guest, char *const *names, size_t count
 		chosen += choose_named(guest, names[i]);
 	if (!chosen)
 		return util_fail(error, "nothing traced: none of these functions can be; name others");
-	return await_force(guest, error) && guest_ask(guest, "events +function", NULL, error);
+	return guest_await_force(guest, error) && guest_ask(guest, "events +function", NULL, error);
 }
 
 /* Sets the guest as it was before. It is told that this failed: the guest may trace on. */

@@ -5,14 +5,20 @@
 
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/kernel_watch.h"
 #include "agent/guest/profiler.h"
+#include "agent/names/symbols.h"
 #include "agent/session/session.h"
 #include "agent/vm/link.h"
 #include "agent/vm/state_words.h"
 #include "command.h"
 #include "live_guest.h"
 
-enum { STEP_MS = 20 };
+enum {
+	STEP_MS = 20,
+	FORCE_MS = 10000,		/* longest wait until QEMU has translated anew */
+	NAMES_MS = 60000,		/* longest wait for the kernel's names, and for where it runs */
+};
 
 struct guest_answer {
 	bool there, ok;			/* it has come; the guest obeyed */
@@ -102,4 +108,42 @@ bool guest_await(struct live_guest *guest, char **error)
 	return util_fail(error, "the guest has told nothing of itself in %d s: %s", GUEST_CONNECT_MS / 1000,
 		session_source(guest->session).vm == VM_PAUSED ? state_words_of_vm(VM_PAUSED)->trouble :
 		session_words(guest->session)->trouble);
+}
+
+/* True also where nothing can be told: the kernel is no Linux. */
+static bool are_told(const struct live_guest *guest, char missing[GUEST_MISSING])
+{
+	const struct symbols *symbols = guest->epoch->inputs.symbols;
+
+	return kernel_watch_has_told(guest->epoch->watch, missing, GUEST_MISSING) ||
+		(symbols_kernel_is_placed(symbols) && !session_reads_names(guest->session) &&
+		!symbols_linux_kernel(symbols));
+}
+
+bool guest_await_places(struct live_guest *guest, char missing[GUEST_MISSING], char **error)
+{
+	uint64_t deadline = util_now() + (uint64_t)NAMES_MS * NS_PER_MS;
+
+	while (!are_told(guest, missing) && !guest_is_gone(guest) && util_now() < deadline && !command_stopped() &&
+			session_epoch(guest->session) == guest->epoch)
+		guest_step(guest);
+	if (command_stopped())
+		return util_fail(error, "nothing traced: interrupted; start it again");
+	if (guest_is_gone(guest) || session_epoch(guest->session) != guest->epoch)
+		return util_fail(error, "nothing traced: the guest has gone or restarted; start it again");
+	return are_told(guest, missing) || util_fail(error, "nothing traced: in %d s no names of the kernel's "
+		"functions were found, or not where it runs; name its file by --kernel", NAMES_MS / 1000);
+}
+
+bool guest_await_force(struct live_guest *guest, char **error)
+{
+	uint64_t deadline = util_now() + (uint64_t)FORCE_MS * NS_PER_MS;
+	bool good;
+
+	do {
+		free(*error);
+		*error = NULL;
+		good = guest_ask(guest, "function", NULL, error);
+	} while (!good && util_now() < deadline && !command_stopped() && !guest_is_gone(guest));
+	return good;
 }

@@ -30,4 +30,14 @@ bool guest_await(struct live_guest *guest, char **error);
 bool guest_ask(struct live_guest *guest, const char *line, char **text, char **error);
 bool guest_profile(struct live_guest *guest, bool on, char **error);
 
+/*
+ * Of a hook outside the guest, which has to sample: waits until it knows where the kernel does what trace events tell.
+ * `missing`: what of that is not traced, and why; "": nothing. False with `error` set: it does not get to know.
+ */
+enum { GUEST_MISSING = 512 };
+bool guest_await_places(struct live_guest *guest, char missing[GUEST_MISSING], char **error);
+
+/* Waits until such a hook does what it was last told. */
+bool guest_await_force(struct live_guest *guest, char **error);
+
 #endif

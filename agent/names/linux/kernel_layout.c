@@ -397,7 +397,11 @@ void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf, size
 		find_text(btf, "task_struct", "comm", &layout->task_comm, &layout->task_comm_size) &&
 		find(btf, "task_struct", "stack", &layout->task_stack) &&
 		find(btf, "task_struct", "mm", &layout->task_memory);
+	layout->states = (find(btf, "task_struct", "__state", &layout->task_state) ||
+		find(btf, "task_struct", "state", &layout->task_state)) &&	/* before 5.14: a long */
+		find(btf, "task_struct", "on_rq", &layout->task_queued);
 	find(btf, "pcpu_hot", "current_task", &layout->current);
+	find(btf, "pcpu_hot", "preempt_count", &layout->preempt);
 	find_memory(&layout->memory, btf);
 	find_cache(&layout->cache, btf);
 	find_clock(&layout->clock, btf, (uint32_t)word);

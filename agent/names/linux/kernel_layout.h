@@ -71,7 +71,9 @@ struct kernel_layout {
 	/* struct task_struct */
 	bool tasks;			/* these members are known */
 	uint32_t task_list, task_pid, task_group, task_comm, task_comm_size, task_stack, task_memory;
-	uint32_t current;		/* in struct pcpu_hot, a pointer to it; 0 where there is no such struct */
+	bool states;			/* the next two are known */
+	uint32_t task_state, task_queued;	/* 32 bits each; not 0: it is in the scheduler's queue */
+	uint32_t current, preempt;	/* in struct pcpu_hot: a pointer to it; preempt_count. 0: no such struct */
 
 	struct memory_layout memory;
 	struct cache_layout cache;

@@ -37,6 +37,7 @@ static const struct {
 	{ "init_task", LANDMARK_INIT_TASK },
 	{ "current_task", LANDMARK_CURRENT_TASK },
 	{ "pcpu_hot", LANDMARK_PCPU_HOT },
+	{ "__preempt_count", LANDMARK_PREEMPT_COUNT },
 	{ "__per_cpu_offset", LANDMARK_PER_CPU_OFFSET },
 	{ "page_offset_base", LANDMARK_PAGE_OFFSET },
 	{ "vmemmap_base", LANDMARK_PAGES },

@@ -29,7 +29,8 @@ enum landmark {				/* symbols that ktop looks for */
 	LANDMARK_ENTRY,			/* riscv64 */
 	LANDMARK_BANNER,		/* the text with its version */
 	LANDMARK_MODULES, LANDMARK_BPF, LANDMARK_TRAMPOLINES, LANDMARK_INIT_TASK,
-	LANDMARK_CURRENT_TASK, LANDMARK_PCPU_HOT, LANDMARK_PER_CPU_OFFSET,	/* the first two are absolute */
+	LANDMARK_CURRENT_TASK, LANDMARK_PCPU_HOT, LANDMARK_PREEMPT_COUNT,	/* absolute, as offsets */
+	LANDMARK_PER_CPU_OFFSET,
 	LANDMARK_PAGE_OFFSET, LANDMARK_PAGES,	/* x86-64: pointers to all RAM, and to the structs of its pages */
 	LANDMARK_CLOCK,			/* struct tk_data, or what came before it: the kernel's time */
 	LANDMARK_NOTES, LANDMARK_NOTES_END,

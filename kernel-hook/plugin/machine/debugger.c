@@ -156,3 +156,11 @@ uint64_t debugger_sp(struct qemu_cpu *cpu)
 	return get(&debugged.target, target_sp(debugger.target), 8, &sp) ||
 		get(&debugged.target, target_sp(debugger.target), 4, &sp) ? sp : 0;
 }
+
+uint64_t debugger_argument(struct qemu_cpu *cpu, unsigned number)
+{
+	const struct debugged debugged = { .target = { .get = get, .field = field }, .cpu = cpu };
+	uint64_t value = 0;
+
+	return get(&debugged.target, target_argument(debugger.target, number), 8, &value) ? value : 0;
+}

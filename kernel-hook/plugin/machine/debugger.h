@@ -19,4 +19,7 @@ bool debugger_read(struct qemu_cpu *cpu, struct target_state *state);
 /* The stack pointer alone; 0: it is not known. Within a block of translated code, it may lag behind (functions.h). */
 uint64_t debugger_sp(struct qemu_cpu *cpu);
 
+/* A function's argument, at its entry (target.h); 0: it is not known. */
+uint64_t debugger_argument(struct qemu_cpu *cpu, unsigned number);
+
 #endif

@@ -9,6 +9,7 @@ struct target {
 	const char *name, *function;
 	bool (*read)(const struct target_cpu *cpu, struct target_state *state);
 	unsigned pc, sp;
+	uint8_t arguments[TARGET_ARGUMENTS];	/* calling conventions: rdi, rsi, rdx, rcx; a0 to a3; x0 to x3 */
 	const char *description, *fields[TARGET_FIELDS], *field_registers[TARGET_FIELDS];
 	const char *const *names;	/* of registers, up to NULL */
 };
@@ -224,20 +225,21 @@ _Static_assert(sizeof(aarch64_names) / sizeof(aarch64_names[0]) == TARGET_NUMBER
 static const struct target targets[] = {
 	{
 		.name = "x86_64", .function = "x86_cpu_gdb_read_register", .read = read_x86_64, .pc = 16, .sp = 7,
-		.names = x86_64_names,
+		.arguments = { 5, 4, 3, 2 }, .names = x86_64_names,
 	}, {
 		.name = "i386", .function = "x86_cpu_gdb_read_register", .read = read_i386, .pc = 8, .sp = 4,
 		.names = i386_names,
 	}, {
 		.name = "riscv64", .function = "riscv_cpu_gdb_read_register", .read = read_riscv64, .pc = 32, .sp = 2,
-		.names = riscv64_names, .description = "vmstate_riscv_cpu",
+		.arguments = { 10, 11, 12, 13 }, .names = riscv64_names, .description = "vmstate_riscv_cpu",
 		.fields = { "env.pc", [TARGET_FIELD_MODE] = "env.priv", [TARGET_FIELD_SPACE] = "env.satp",
 			[TARGET_FIELD_BASE] = "env.sscratch" },
 		.field_registers = { [TARGET_FIELD_MODE] = "priv", [TARGET_FIELD_SPACE] = "satp",
 			[TARGET_FIELD_BASE] = "sscratch" },
 	}, {
 		.name = "aarch64", .function = "aarch64_cpu_gdb_read_register", .read = read_aarch64,
-		.pc = 32, .sp = 31, .names = aarch64_names, .description = "vmstate_arm_cpu",
+		.pc = 32, .sp = 31, .arguments = { 0, 1, 2, 3 },
+		.names = aarch64_names, .description = "vmstate_arm_cpu",
 		.fields = { "env.pc", [TARGET_FIELD_BASE] = "env.sp_el" },	/* an array; the first is SP_EL0 */
 		.field_registers = { [TARGET_FIELD_BASE] = "SP_EL0" },
 	},
@@ -287,6 +289,11 @@ unsigned target_pc(const struct target *target)
 unsigned target_sp(const struct target *target)
 {
 	return target->sp;
+}
+
+unsigned target_argument(const struct target *target, unsigned number)
+{
+	return target->arguments[number];
 }
 
 bool target_read(const struct target *target, const struct target_cpu *cpu, struct target_state *state)

@@ -59,6 +59,10 @@ const char *target_field_register(const struct target *target, enum target_field
 unsigned target_pc(const struct target *target);
 unsigned target_sp(const struct target *target);
 
+/* That of the register in which C has a function's argument at its entry, of 64 bits; of the first TARGET_ARGUMENTS. */
+enum { TARGET_ARGUMENTS = 4 };
+unsigned target_argument(const struct target *target, unsigned number);
+
 /* False: QEMU's registers are not those that are known here. */
 bool target_read(const struct target *target, const struct target_cpu *cpu, struct target_state *state);
 

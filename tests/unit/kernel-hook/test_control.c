@@ -488,8 +488,8 @@ static void follow_tasks(const struct ktop_task_places *places)
 static void threads_are_followed_from_outside_alone(void **state)
 {
 	static const struct ktop_memory memory = { .ask = ask_memory, .next = next_memory, .follow = follow_tasks };
-	const char *bad = "usage: task self|CURRENT PROCESS THREAD NAME MEMORY: "
-		"where the guest tells which thread runs";
+	const char *bad = "usage: task self|CURRENT PROCESS THREAD NAME MEMORY [STATE QUEUED CONTEXT]: "
+		"where the thread is told";
 
 	(void)state;
 	asked.count = 0;
@@ -503,7 +503,12 @@ static void threads_are_followed_from_outside_alone(void **state)
 	assert_int_equal(followed.name, 0xba0);
 	assert_int_equal(followed.memory, 0x8c0);
 	done("task self 1 2 3 4\n", "task");
-	assert_true(followed.known && followed.itself);
+	assert_true(followed.known && followed.itself && !followed.states);
+	done("task 1fbc0 974 970 ba0 8c0 18 68 1fb40\n", "task");
+	assert_true(followed.known && followed.states);
+	assert_true(followed.state == 0x18 && followed.queued == 0x68 && followed.context == 0x1fb40);
+	refused("task 1fbc0 974 970 ba0 8c0 18 68\n", bad);
+	refused("task 1fbc0 974 970 ba0 8c0 18 68 x\n", bad);
 	refused("task mine 1 2 3 4\n", bad);
 	refused("task self 1 2 3\n", bad);
 	refused("task self 1 2 x 4\n", bad);
@@ -546,12 +551,58 @@ static bool function_number(uint32_t index, struct ktop_number *number)
 	return index == 0;
 }
 
+static struct {
+	struct ktop_function function;
+	char role[32];
+	uint64_t value;
+	bool refuses;
+} told_place;
+
+static const char *tell_place(const struct ktop_function *function, uint64_t value, struct ktop_placed *placed)
+{
+	told_place.function = *function;
+	snprintf(told_place.role, sizeof(told_place.role), "%s", function->name);
+	told_place.value = value;
+	*placed = (struct ktop_placed) { .events = KTOP_UNTRACED(syscall_enter), .index = 0 };
+	return told_place.refuses ? "there is no such role" : NULL;
+}
+
+/* An event that the kernel has not is one from then on, and the names of its numbers are told. */
+static void events_are_placed_from_outside_alone(void **state)
+{
+	static const struct ktop_functions functions = { .place = tell_place };
+	const char *bad = "usage: place ROLE ADDRESS END VALUE: where events happen";
+
+	(void)state;
+	refused("place call 1000 1040 0\n", "place call: only ktop's plugin in QEMU traces events of a kernel, "
+		"where TCG runs it");
+	ktop->meta.functions = &functions;
+	ktop->meta.numbers = function_number;
+	ktop->meta.numbers_told.count = UINT32_MAX;
+	ktop->untraced = ~0u;
+	refused("events +syscall\n", "no event syscall");
+	done("place call ffffffff81234560 ffffffff81234600 800000ec\n", "place call");
+	assert_string_equal(told_place.role, "call");
+	assert_true(told_place.function.start == 0xffffffff81234560 && told_place.function.end == 0xffffffff81234600);
+	assert_int_equal(told_place.value, 0x800000ec);
+	assert_int_equal(fake_host_count(host, KTOP_EVENT_number), 1);
+	done("events +syscall\n", "events +syscall_enter");
+	refused("place call 1000 1000 0\n", bad);
+	refused("place call 1000 x 0\n", bad);
+	refused("place call 1000 1040\n", bad);
+	refused("place call 1000 1040 y\n", bad);
+	told_place.refuses = true;
+	ktop->untraced = ~0u;
+	refused("place dream 1000 1040 0\n", "place dream: there is no such role");
+	assert_int_equal(ktop->untraced, ~0u);
+}
+
 static void functions_are_traced_from_outside_alone(void **state)
 {
 	static const struct ktop_functions functions = { .choose = choose_function, .drop = drop_function,
 		.drop_all = drop_functions, .in_force = functions_in_force };
 	const char *bad = "usage: function [+ADDRESS END NAME [COLD END]|-ADDRESS|none]: "
-		"tell when this function is entered and left";
+		"tell when it is entered and left";
 	const char *inside = "function: only ktop's plugin in QEMU traces functions of a kernel, where TCG runs it";
 
 	(void)state;
@@ -598,7 +649,8 @@ static void help_names_every_command(void **state)
 {
 	static const char *const words[] = { "start: ", "stop: ", "rate N: ", "sampler timer|nmi|none: ",
 		"cpu all|N on|off: ", "events ", "keys chord|plain: ", "read virtual|physical ADDRESS PAGES: ",
-		"task self|CURRENT PROCESS THREAD NAME MEMORY: ", "function [",
+		"task self|CURRENT PROCESS THREAD NAME MEMORY [STATE QUEUED CONTEXT]: ", "function [",
+		"place ROLE ADDRESS END VALUE: ",
 		"status: ", "hello: ",
 		"echo WORD: ", "help: " };
 	const char *text;
@@ -716,6 +768,7 @@ int main(void)
 		TEST(the_longest_line_is_not_cut),
 		TEST(memory_is_read_from_outside_alone),
 		TEST(threads_are_followed_from_outside_alone),
+		TEST(events_are_placed_from_outside_alone),
 		TEST(functions_are_traced_from_outside_alone),
 		TEST(empty_lines_are_nothing),
 		TEST(help_names_every_command),

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Which function of the kernel a name means, where the compiler has made copies of it, and put parts of it apart. */
+#ifndef KERNEL_FUNCTION_H
+#define KERNEL_FUNCTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/names/files/symbol_table.h"
+
+struct symbols;
+
+enum { KERNEL_FUNCTION_CANDIDATES = 16 };	/* of a name; more are ambiguous anyway */
+
+/* Of all that are called so, the only one that is called exactly so, or else the only copy. */
+struct kernel_function {
+	struct symbol all[KERNEL_FUNCTION_CANDIDATES];	/* that are called so, or NAME.isra.0 and the like; */
+	uint32_t count;			/* 0: the kernel has none, or its names are not known */
+	const struct symbol *function;	/* NULL: there is none, or */
+	bool several;			/* more than one at different places */
+	uint32_t copies;		/* of the compiler's, beside the function */
+	const struct symbol *cold;	/* the part of it that is seldom run; NULL: it has none */
+};
+
+/* By run addresses. It stays where it is: it has pointers into itself. */
+void kernel_function_find(const struct symbols *symbols, const char *name, struct kernel_function *found);
+
+/* "f.isra.0 at 0xffffffff81000000, f.isra.1 at ...", in fresh memory. */
+char *kernel_function_list(const struct kernel_function *found);
+
+#endif

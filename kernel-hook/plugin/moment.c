@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "../ktop.h"
+#include "machine/debugger.h"
+#include "machine/memory.h"
+#include "machine/qemu.h"
+#include "machine/target.h"
+#include "moment.h"
+
+enum {
+	STACK_SHIFT = 14,		/* no two threads share so aligned a block of stack */
+	/* Linux, include/linux/preempt.h: a softirq is served; interrupts; NMIs. */
+	NOT_IN_TASK = 1 << 8 | 15 << 16 | 15 << 20,
+};
+
+uint64_t moment_argument(const struct moment *moment, unsigned number)
+{
+	return debugger_argument(moment->cpu, number);
+}
+
+bool moment_read(const struct moment *moment, uint64_t address, void *to, uint32_t size)
+{
+	return memory_read(moment->qemu, moment->cpu, address, to, size) == size;
+}
+
+/*
+ * Who runs is read where the stack is another one than before, and at each tick of the coarse clock: a thread that
+ * begins on the stack of one that has ended may be taken for that one until then, for 4 ms at most.
+ */
+uint32_t moment_thread(const struct moment *moment, uint64_t sp)
+{
+	struct target_state state = { .count = 0 };
+	struct moment_kept *kept = moment->kept;
+	const struct task_cpu reader = {
+		.qemu = moment->qemu, .cpu = moment->cpu, .state = &state, .kept = &kept->task,
+	};
+	struct timespec now;
+	struct task task;
+
+	if (!moment->places->known)
+		return KTOP_NO_THREAD;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (kept->stack == sp >> STACK_SHIFT && kept->second == now.tv_sec && kept->ns == now.tv_nsec)
+		return kept->thread;
+	kept->stack = 0;
+	if (!debugger_read(moment->cpu, &state))
+		return KTOP_NO_THREAD;
+	kept->base = task_read(moment->places, &reader, &task);
+	kept->thread = task.thread;
+	kept->stack = sp >> STACK_SHIFT;
+	kept->second = now.tv_sec;
+	kept->ns = now.tv_nsec;
+	return task.thread;
+}
+
+/* A thread with the number 0 idles. */
+uint32_t moment_worker(const struct moment *moment)
+{
+	uint32_t thread = moment_thread(moment, debugger_sp(moment->cpu)), context;
+
+	if (!moment->kept->base || !moment_read(moment, moment->kept->base + moment->places->context, &context,
+			sizeof(context)) || context & NOT_IN_TASK || !thread)
+		return KTOP_NO_THREAD;
+	return thread;
+}
+
+bool moment_task(const struct moment *moment, uint64_t record, struct moment_task *task)
+{
+	uint32_t queued;
+
+	if (!moment->places->states ||
+			!moment_read(moment, record + moment->places->thread, &task->thread, sizeof(task->thread)) ||
+			!moment_read(moment, record + moment->places->state, &task->state, sizeof(task->state)) ||
+			!moment_read(moment, record + moment->places->queued, &queued, sizeof(queued)))
+		return false;
+	task->queued = queued;
+	task->thread = task->thread ? task->thread : KTOP_NO_THREAD;
+	return true;
+}
