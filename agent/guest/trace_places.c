@@ -9,17 +9,38 @@
 #include "agent/names/symbols.h"
 #include "trace_places.h"
 
+#define VECTORS (UINT64_C(1) << 31)	/* and a vector: an interrupt that has no number of Linux's */
+
 /* Roles and values: kernel-hook/plugin/roles.c. */
 static const struct row {
 	const char *role, *function, *events;
-	bool states;			/* it needs the states of threads */
+	const char *other;		/* the function's name in other versions; or NULL */
 	uint64_t value;
+	bool states, irqs;		/* it needs the states of threads; the place of an interrupt's number */
 } rows[] = {
-	{ "switch", "__switch_to_asm", "sched_switch", .states = true },
-	{ "call", "do_syscall_64", "syscall_enter", .states = false },
-	{ "call_end", "syscall_exit_to_user_mode", "syscall_exit", .states = false },
-	{ "wake", "try_to_wake_up", "sched_wake", .states = true },
-	{ "first_wake", "wake_up_new_task", "sched_wake", .states = true },
+	{ "switch", "__switch_to_asm", "sched_switch", NULL, 0, true, false },
+	{ "call", "do_syscall_64", "syscall_enter", NULL, 0, false, false },
+	{ "call_end", "syscall_exit_to_user_mode", "syscall_exit", NULL, 0, false, false },
+	{ "wake", "try_to_wake_up", "sched_wake", NULL, 0, true, false },
+	{ "first_wake", "wake_up_new_task", "sched_wake of new threads", NULL, 0, true, false },
+	{ "irq", "__handle_irq_event_percpu", "irq", NULL, 0, false, true },
+	{ "vector", "__sysvec_apic_timer_interrupt", "irq local timer", NULL, VECTORS + 0xec, false, false },
+	{ "vector", "__sysvec_call_function", "irq call function", NULL, VECTORS + 0xfc, false, false },
+	{ "vector", "__sysvec_call_function_single", "irq call function single", NULL, VECTORS + 0xfb, false, false },
+	{ "short_vector_end", "irqentry_exit", "irq reschedule", NULL, 0, false, false },
+	{ "short_vector", "sysvec_reschedule_ipi", "irq reschedule", NULL, VECTORS + 0xfd, false, false },
+	{ "softirqs", "handle_softirqs", "softirq", "__do_softirq", 0, false, false },
+	{ "softirq", "tasklet_hi_action", "softirq HI", NULL, 0, false, false },
+	{ "softirq", "run_timer_softirq", "softirq TIMER", NULL, 1, false, false },
+	{ "softirq", "net_tx_action", "softirq NET_TX", NULL, 2, false, false },
+	{ "softirq", "net_rx_action", "softirq NET_RX", NULL, 3, false, false },
+	{ "softirq", "blk_done_softirq", "softirq BLOCK", NULL, 4, false, false },
+	{ "softirq", "irq_poll_softirq", "softirq IRQ_POLL", NULL, 5, false, false },
+	{ "softirq", "tasklet_action", "softirq TASKLET", NULL, 6, false, false },
+	{ "softirq", "run_rebalance_domains", "softirq SCHED", "sched_balance_softirq", 7, false, false },
+	{ "softirq", "hrtimer_run_softirq", "softirq HRTIMER", NULL, 8, false, false },
+	{ "softirq", "rcu_core_si", "softirq RCU", NULL, 9, false, false },
+	{ "fault", "handle_mm_fault", "fault", NULL, 0, false, false },
 };
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
@@ -33,6 +54,27 @@ static bool are_known(const struct symbols *symbols)
 	return symbols_kernel_is_placed(symbols) && symbols_kernel_named(symbols, "schedule", &one, 1);
 }
 
+static bool find(const struct row *row, const struct symbols *symbols, struct kernel_function *found)
+{
+	kernel_function_find(symbols, row->function, found);
+	if (!found->count && row->other)
+		kernel_function_find(symbols, row->other, found);
+	return found->function && !found->several;
+}
+
+/* False: this kernel lacks what the row needs. */
+static bool write_line(const struct row *row, const struct symbols *symbols, char line[COMMANDS_LINE_MAX + 1])
+{
+	const struct kernel_layout *layout = &symbols_linux_kernel(symbols)->layout;
+	struct kernel_function found;
+
+	if ((row->states && !layout->states) || (row->irqs && !layout->irqs) || !find(row, symbols, &found))
+		return false;
+	snprintf(line, COMMANDS_LINE_MAX + 1, "place %s %" PRIx64 " %" PRIx64 " %" PRIx64, row->role,
+		found.function->address, found.function->end, row->irqs ? layout->irq_number : row->value);
+	return true;
+}
+
 bool trace_places_line(struct trace_places *places, const struct symbols *symbols, char line[COMMANDS_LINE_MAX + 1])
 {
 	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
@@ -40,15 +82,8 @@ bool trace_places_line(struct trace_places *places, const struct symbols *symbol
 	if (places->next == ROWS || !kernel || kernel->arch != ARCH_X86_64 || !are_known(symbols))
 		return false;
 	while (places->next < ROWS) {
-		const struct row *row = &rows[places->next++];
-		struct kernel_function found;
-
-		kernel_function_find(symbols, row->function, &found);
-		if (found.function && !found.several && (!row->states || kernel->layout.states)) {
-			snprintf(line, COMMANDS_LINE_MAX + 1, "place %s %" PRIx64 " %" PRIx64 " %" PRIx64, row->role,
-				found.function->address, found.function->end, row->value);
+		if (write_line(&rows[places->next++], symbols, line))
 			return true;
-		}
 		places->missing |= UINT64_C(1) << (places->next - 1);
 	}
 	return false;

@@ -12,6 +12,8 @@
 
 #include "task.h"
 
+struct role;
+
 enum { MOMENT_OPEN = 16 };		/* interrupts and the like within each other */
 
 /* What is kept of a CPU from one moment to the next. All 0 when a boot begins. */
@@ -25,7 +27,7 @@ struct moment_kept {
 
 	uint32_t depth;			/* of `open` */
 	struct moment_open {		/* what has begun here and not ended, the newest last */
-		const void *place;
+		const struct role *role;
 		uint32_t number;
 	} open[MOMENT_OPEN];
 };

@@ -91,12 +91,119 @@ static void enter_first_wake(struct ktop *ktop, const struct moment *moment, con
 		ktop_trace_sched_wake(ktop, task.thread, moment_worker(moment));
 }
 
+/* ---- interrupts, softirqs, faults ---- */
+
+/* What is not in the list any more has ended as well, or its end is told without it: the host says so of it. */
+static void begin(const struct moment *moment, const struct role_place *place, uint32_t number)
+{
+	struct moment_kept *kept = moment->kept;
+
+	if (kept->depth < MOMENT_OPEN)
+		kept->open[kept->depth++] = (struct moment_open) { .role = place->role, .number = number };
+}
+
+/* False: nothing of this role has begun here. What has begun later has ended with it. */
+static bool end(const struct moment *moment, const struct role *role, uint32_t *number)
+{
+	struct moment_kept *kept = moment->kept;
+	uint32_t depth = kept->depth;
+
+	while (depth && kept->open[depth - 1].role != role)
+		depth--;
+	if (!depth)
+		return false;
+	kept->depth = depth - 1;
+	*number = kept->open[depth - 1].number;
+	return true;
+}
+
+/* The first argument is the address of the interrupt's descriptor; its number is `value` bytes behind that. */
+static void enter_irq(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
+{
+	uint32_t number;
+
+	if (!moment_read(moment, moment_argument(moment, 0) + place->value, &number, sizeof(number)))
+		return;
+	begin(moment, place, number);
+	ktop_trace_irq_enter(ktop, number);
+}
+
+/* `value` is its number. */
+static void enter_vector(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
+{
+	begin(moment, place, (uint32_t)place->value);
+	ktop_trace_irq_enter(ktop, (uint32_t)place->value);
+}
+
+static void leave_irq(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
+{
+	uint32_t number;
+
+	if (end(moment, place->role, &number))
+		ktop_trace_irq_exit(ktop, number);
+}
+
+/* A function that also does what follows the interrupt, and may leave the CPU: it has its end elsewhere. */
+static void end_short_vector(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
+{
+	const struct moment_kept *kept = moment->kept;
+	uint32_t number;
+
+	(void)place;
+	if (kept->depth && kept->open[kept->depth - 1].role == role_named("short_vector") &&
+			end(moment, role_named("short_vector"), &number))
+		ktop_trace_irq_exit(ktop, number);
+}
+
+/* They come one by one, and may end by a jump to another function: each ends where the next one begins, or all end. */
+static void end_softirq(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
+{
+	uint32_t number;
+
+	(void)place;
+	if (end(moment, role_named("softirq"), &number))
+		ktop_trace_softirq_exit(ktop, number);
+}
+
+static void enter_softirq(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
+{
+	end_softirq(ktop, moment, place);
+	begin(moment, place, (uint32_t)place->value);
+	ktop_trace_softirq_enter(ktop, (uint32_t)place->value);
+}
+
+static void enter_nothing(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
+{
+	(void)ktop, (void)moment, (void)place;
+}
+
+enum { FAULT_WRITE = 1, FAULT_TRIED = 0x20 };	/* include/linux/mm_types.h: enum fault_flag */
+
+/* Arguments: an area of memory; the address; flags; the interrupted code's registers, NULL where no code has done it. */
+static void enter_fault(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
+{
+	uint64_t flags = moment_argument(moment, 2), registers = moment_argument(moment, 3);
+	struct call_registers is;
+
+	(void)place;
+	if (registers && !(flags & FAULT_TRIED) && moment_read(moment, registers, &is, sizeof(is)))
+		ktop_trace_fault(ktop, moment_worker(moment), moment_argument(moment, 1), is.pc,
+			flags & FAULT_WRITE ? 1 : 0);
+}
+
 static const struct role roles[] = {
 	{ "call", EVENT(syscall_enter), enter_call, NULL },
 	{ "call_end", EVENT(syscall_exit), leave_call, NULL },
 	{ "switch", EVENT(sched_switch), enter_switch, NULL },
 	{ "wake", EVENT(sched_wake), enter_wake, NULL },
 	{ "first_wake", EVENT(sched_wake), enter_first_wake, NULL },
+	{ "irq", EVENT(irq_enter) | EVENT(irq_exit), enter_irq, leave_irq },
+	{ "vector", EVENT(irq_enter) | EVENT(irq_exit), enter_vector, leave_irq },
+	{ "short_vector", EVENT(irq_enter) | EVENT(irq_exit), enter_vector, NULL },
+	{ "short_vector_end", EVENT(irq_enter) | EVENT(irq_exit), end_short_vector, NULL },
+	{ "softirq", EVENT(softirq_enter) | EVENT(softirq_exit), enter_softirq, NULL },
+	{ "softirqs", EVENT(softirq_enter) | EVENT(softirq_exit), enter_nothing, end_softirq },
+	{ "fault", EVENT(fault), enter_fault, NULL },
 };
 
 const struct role *role_named(const char *name)

@@ -400,6 +400,7 @@ void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf, size
 	layout->states = (find(btf, "task_struct", "__state", &layout->task_state) ||
 		find(btf, "task_struct", "state", &layout->task_state)) &&	/* before 5.14: a long */
 		find(btf, "task_struct", "on_rq", &layout->task_queued);
+	layout->irqs = find(btf, "irq_desc", "irq_data.irq", &layout->irq_number);
 	find(btf, "pcpu_hot", "current_task", &layout->current);
 	find(btf, "pcpu_hot", "preempt_count", &layout->preempt);
 	find_memory(&layout->memory, btf);

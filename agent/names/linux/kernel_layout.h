@@ -75,6 +75,9 @@ struct kernel_layout {
 	uint32_t task_state, task_queued;	/* 32 bits each; not 0: it is in the scheduler's queue */
 	uint32_t current, preempt;	/* in struct pcpu_hot: a pointer to it; preempt_count. 0: no such struct */
 
+	bool irqs;			/* the next one is known */
+	uint32_t irq_number;		/* in struct irq_desc: 32 bits */
+
 	struct memory_layout memory;
 	struct cache_layout cache;
 	struct clock_layout clock;
