@@ -32,6 +32,7 @@
 
 enum {
 	RING = 1 << 21,			/* bytes a CPU: 0.3 s of the largest samples at the usual rate */
+	NAMES = 4096,			/* of threads that trace events tell, and of their processes */
 	PAGES = 4,			/* of the guest's memory that are read in one call of a CPU: some 4 us */
 };
 
@@ -382,7 +383,7 @@ struct vcpus *boot_prepare(const struct boot_machine *machine)
 
 	boot.machine = *machine;
 	boot.settings = (struct ktop_settings) {
-		.ring_size = RING, .processes = 1, .threads = 1, .objects = 1, .start = machine->start,
+		.ring_size = RING, .processes = NAMES, .threads = NAMES, .objects = 1, .start = machine->start,
 	};
 	boot.size = ktop_memory_size(machine->cpus, &boot.settings);
 	boot.vcpus = vcpus_prepare(machine->qemu, machine->cpus, call);

@@ -361,7 +361,7 @@ static void tell(unsigned index, const struct chosen *chosen, bool enters)
 	struct qemu_cpu *qemu_cpu = qemu_this_cpu();
 	struct function_cpu *cpu = &all.cpus[index];
 	const struct moment moment = {
-		.qemu = all.machine.qemu, .cpu = qemu_cpu, .places = &all.places, .kept = &cpu->kept,
+		.ktop = all.ktop, .qemu = all.machine.qemu, .cpu = qemu_cpu, .places = &all.places, .kept = &cpu->kept,
 	};
 
 	if (index >= all.machine.cpus || !qemu_cpu || !is_traced(chosen, enters))

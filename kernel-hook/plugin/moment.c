@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <pthread.h>
+
 #include "../ktop.h"
 #include "machine/debugger.h"
 #include "machine/memory.h"
@@ -20,6 +22,34 @@ uint64_t moment_argument(const struct moment *moment, unsigned number)
 bool moment_read(const struct moment *moment, uint64_t address, void *to, uint32_t size)
 {
 	return memory_read(moment->qemu, moment->cpu, address, to, size) == size;
+}
+
+/* Names are written by one thread at a time (ktop.h). Where another one does so now, the next moment tells. */
+static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER;
+
+static void tell_name(const struct moment *moment, const struct task *task)
+{
+	struct task *told = &moment->kept->told;
+	char name[TASK_NAME + 1] = "";
+
+	if (!task->size || !task->thread || (told->thread == task->thread && told->process == task->process &&
+			memcmp(told->name, task->name, TASK_NAME) == 0) || pthread_mutex_trylock(&names) != 0)
+		return;
+	memcpy(name, task->name, task->size);
+	ktop_thread(moment->ktop, task->thread, task->process, name);
+	if (task->thread == task->process)
+		ktop_process(moment->ktop, task->process, name);
+	pthread_mutex_unlock(&names);
+	*told = *task;
+}
+
+void moment_thread_ends(const struct moment *moment, uint32_t thread)
+{
+	if (pthread_mutex_trylock(&names) != 0)
+		return;
+	ktop_thread_exit(moment->ktop, thread);
+	ktop_process_exit(moment->ktop, thread);
+	pthread_mutex_unlock(&names);
 }
 
 /*
@@ -46,6 +76,7 @@ uint32_t moment_thread(const struct moment *moment, uint64_t sp)
 		return KTOP_NO_THREAD;
 	kept->base = task_read(moment->places, &reader, &task);
 	kept->thread = task.thread;
+	tell_name(moment, &task);
 	kept->stack = sp >> STACK_SHIFT;
 	kept->second = now.tv_sec;
 	kept->ns = now.tv_nsec;

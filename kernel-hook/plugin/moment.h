@@ -23,6 +23,7 @@ struct moment_kept {
 	time_t second;			/* when it was read, by a clock that is coarse and cheap */
 	long ns;
 	struct task_kept task;
+	struct task told;		/* whose name the host has, or gets */
 	uint64_t base;			/* the kernel's, of this CPU; 0: not known */
 
 	uint32_t depth;			/* of `open` */
@@ -33,6 +34,7 @@ struct moment_kept {
 };
 
 struct moment {
+	struct ktop *ktop;
 	const struct qemu *qemu;
 	struct qemu_cpu *cpu;
 	const struct ktop_task_places *places;
@@ -49,6 +51,8 @@ uint32_t moment_thread(const struct moment *moment, uint64_t sp);
 
 /* The thread whose own work the CPU does. KTOP_NO_THREAD: an interrupt's, a softirq's or none; or it is not known. */
 uint32_t moment_worker(const struct moment *moment);
+
+void moment_thread_ends(const struct moment *moment, uint32_t thread);	/* its name is not needed any more */
 
 /* What a thread's record says of it. False: it is not there. */
 struct moment_task { uint32_t thread, state; bool queued; };

@@ -46,12 +46,12 @@ static void leave_call(struct ktop *ktop, const struct moment *moment, const str
 /* ---- threads ---- */
 
 /* Bits of a thread's state, include/linux/sched.h. */
-enum { UNINTERRUPTIBLE = 2, DEAD = 0x80, NO_LOAD = 0x400 };
+enum { UNINTERRUPTIBLE = 2, DEAD = 0x80, WAKING = 0x200, NO_LOAD = 0x400 };
 
-/* The scheduler has taken what does not go on from its queue. A wake may have changed the state since. */
+/* The scheduler has taken what does not go on from its queue. It may have been woken since. */
 static uint8_t leaves_of(const struct moment_task *task)
 {
-	if (task->queued)
+	if (task->queued || task->state & WAKING)
 		return KTOP_LEAVES_READY;
 	if (task->state & DEAD)
 		return KTOP_LEAVES_DEAD;
@@ -68,6 +68,8 @@ static void enter_switch(struct ktop *ktop, const struct moment *moment, const s
 			!moment_task(moment, moment_argument(moment, 1), &to))
 		return;
 	moment->kept->stack = 0;		/* the next one may have the stack of one that has ended */
+	if (leaves_of(&from) == KTOP_LEAVES_DEAD)
+		moment_thread_ends(moment, from.thread);
 	ktop_trace_sched_switch(ktop, from.thread, to.thread, leaves_of(&from));
 }
 
