@@ -68,6 +68,7 @@ static struct {
 	uint32_t index;
 	struct ktop_task_places places;	/* of threads */
 	struct task_kept *kept;		/* of each CPU */
+	uint64_t *deadlines;		/* of each CPU: when its sample is due, by clock_now() */
 	struct ram_stacks stacks;
 } boot = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1 };
 
@@ -235,6 +236,8 @@ static void call(struct qemu_cpu *cpu, uint32_t index)
 	if (!boot.ended) {
 		find_gate(cpu);
 		ktop_tick(boot.ktop, &(struct ktop_regs) { .pc = 0 });
+		if (boot.deadlines[index] > clock_now(boot.machine.qemu))	/* this call had another reason */
+			vcpus_call_at(boot.vcpus, index, boot.deadlines[index]);
 		serve_reads(cpu, index);
 	}
 	pthread_mutex_unlock(&boot.lock);
@@ -278,7 +281,8 @@ uint64_t ktop_port_clock(void)
 
 void ktop_port_timer(uint64_t deadline)
 {
-	vcpus_call_at(boot.vcpus, boot.index, deadline + __atomic_load_n(&boot.begun, __ATOMIC_RELAXED));
+	boot.deadlines[boot.index] = deadline + __atomic_load_n(&boot.begun, __ATOMIC_RELAXED);
+	vcpus_call_at(boot.vcpus, boot.index, boot.deadlines[boot.index]);
 }
 
 void ktop_port_kick(uint32_t cpu)
@@ -368,6 +372,7 @@ static void begin_anew(uint64_t at)
 	reads_forget();
 	boot.places.known = false;
 	memset(boot.kept, 0, boot.machine.cpus * sizeof(boot.kept[0]));
+	memset(boot.deadlines, 0, boot.machine.cpus * sizeof(boot.deadlines[0]));
 	memset(&boot.stacks, 0, sizeof(boot.stacks));
 	__atomic_store_n(&boot.gate, 0, __ATOMIC_RELAXED);
 	functions_hold();
@@ -388,13 +393,14 @@ struct vcpus *boot_prepare(const struct boot_machine *machine)
 	boot.size = ktop_memory_size(machine->cpus, &boot.settings);
 	boot.vcpus = vcpus_prepare(machine->qemu, machine->cpus, call);
 	boot.kept = calloc(machine->cpus, sizeof(boot.kept[0]));
+	boot.deadlines = calloc(machine->cpus, sizeof(boot.deadlines[0]));
 	boot.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* Pages take memory only once they are written. So CPUs that are never plugged in cost nothing. */
 	memory = boot.size ? mmap(NULL, boot.size, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
-	if (boot.vcpus == NULL || boot.kept == NULL || boot.wake < 0 || memory == MAP_FAILED ||
-			!functions_prepare(&(struct functions_machine) { .qemu = machine->qemu, .arch = machine->arch,
-			.api = machine->api, .cpus = machine->cpus }))
+	if (boot.vcpus == NULL || boot.kept == NULL || boot.deadlines == NULL || boot.wake < 0 ||
+			memory == MAP_FAILED || !functions_prepare(&(struct functions_machine) {
+			.qemu = machine->qemu, .arch = machine->arch, .api = machine->api, .cpus = machine->cpus }))
 		return NULL;
 	boot.ktop = memory;
 	return begin() ? boot.vcpus : NULL;
