@@ -196,6 +196,17 @@ static void add_clock(struct line *line)
 			(double)hz * 1e-6, 100.0 * (double)error / (double)hz));
 }
 
+/* What the plugin cannot trace of this kernel. */
+static void add_missing(struct line *line)
+{
+	char missing[400], part[440];
+
+	kernel_watch_has_told(line->epoch->watch, missing, sizeof(missing));
+	if (missing[0])
+		add(line, util_print(part, sizeof(part), "this kernel lacks functions, so the plugin does not trace %s",
+			missing));
+}
+
 const char *remarks_text(struct epoch *epoch, uint64_t from, const char *outside, const char *between, char *text,
 	size_t size)
 {
@@ -222,6 +233,7 @@ const char *remarks_text(struct epoch *epoch, uint64_t from, const char *outside
 	add(&line, epoch->note);
 	add(&line, kernel_code_note(epoch->code));
 	add_names(&line, epoch->inputs.symbols);
+	add_missing(&line);
 	add(&line, outside);
 	return text;
 }

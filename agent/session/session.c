@@ -198,7 +198,7 @@ static void ask_for_memory(struct session *session)
 	struct source *source = session->source;
 	char line[COMMANDS_LINE_MAX + 1];
 
-	if (kernel_watch_line(epoch->watch, line))
+	while (kernel_watch_line(epoch->watch, line))	/* without another line between: half of a pair is none */
 		source->table->ask(source, line, &(struct command_sink) { .context = session, .answered = told });
 	while (guest_memory_ask(epoch->memory, kernel_watch_looks(epoch->watch).samples, line))
 		source->table->ask(source, line, &sink);

@@ -281,9 +281,9 @@ static char *no_mark(const struct session *session)
 		return util_format("no mark: %s", vm);
 	if (session_link(session) != LINK_UP)
 		return util_format("no mark: nothing is known of the guest: %s", session_words(session)->trouble);
-	if (sampler_is_outside(epoch->status.sampler))
-		return util_format("no mark: what samples from outside the guest traces no events; --source hook takes "
-			"the hook in its kernel");
+	if (epoch->status.sampler == SAMPLER_STUB)
+		return util_format("no mark: the gdb stub traces no events; --source hook takes the hook in its "
+			"kernel");
 	if (epoch->status_known && !epoch->status.running)
 		return util_format("no mark: nothing is traced while profiling is off; start it, then mark again");
 	return NULL;

@@ -40,7 +40,7 @@ static inline const char *sampler_word(enum sampler sampler)
 		sampler == SAMPLER_STUB ? "gdb" : sampler == SAMPLER_NONE ? "none" : "timer";
 }
 
-/* It samples from outside the guest, and gives no trace events. */
+/* It samples from outside the guest. The stub gives no trace events. */
 static inline bool sampler_is_outside(enum sampler sampler)
 {
 	return sampler == SAMPLER_OUTSIDE || sampler == SAMPLER_STUB;

@@ -244,9 +244,9 @@ struct emptiness emptiness_of_traces(const struct vitals *vitals)
 	if (vitals->play.there)
 		return (struct emptiness) { "In this recording, nothing was traced up to here.",
 			"`ktop ctl events +irq +syscall +sched` traces; then record anew." };
-	if (sampler_is_outside(vitals->sampler))
-		return (struct emptiness) { "What samples from outside the guest sees no trace events.",
-			"A hook in the guest sends them." };
+	if (vitals->sampler == SAMPLER_STUB)
+		return (struct emptiness) { "The gdb stub sees no trace events.",
+			"ktop's plugin in QEMU does, and a hook in the guest." };
 	return (struct emptiness) { "Nothing is traced: no system call, interrupt or wait.",
 		"`ktop ctl events +irq +syscall +sched` switches it on." };
 }

@@ -868,7 +868,7 @@ static const char *limit_text(const struct vitals *vitals, const struct filter *
 			"stops it. With ktop.ko: --source hook.", what_to_do));
 	else if (limit == LIMIT_PLUGIN && vitals->sampler == SAMPLER_OUTSIDE && !vitals->machines)
 		snprintf(text, HEADER_REMARK, "%s",
-			"plugin: no trace events; a sample lands between two of QEMU's blocks of code");
+			"plugin: a sample lands between two of QEMU's blocks of code");
 	else if (limit == LIMIT_TIMER && vitals->sampler == SAMPLER_TIMER && !vitals->machines)
 		snprintf(text, HEADER_REMARK, "%s",
 			"timer: time with interrupts off is counted where they are enabled; nmi sees it");

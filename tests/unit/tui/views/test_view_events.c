@@ -419,8 +419,8 @@ static void test_why_there_is_nothing(void **state)
 	stage_holds(&stage, "`ktop ctl events +irq +syscall +sched` switches it on.", true);
 	table->lost = 4;
 	stage_holds(&stage, "4 trace events were lost", true);
-	vitals->sampler = SAMPLER_OUTSIDE;
-	stage_holds(&stage, "sees no trace events", true);
+	vitals->sampler = SAMPLER_STUB;
+	stage_holds(&stage, "The gdb stub sees no trace events.", true);
 	vitals->play.there = true;
 	stage_holds(&stage, "In this recording, nothing was traced up to here.", true);
 	vitals->play.there = false;
