@@ -44,7 +44,7 @@ SCARCE = $(patsubst fuzz_%,scarce_%,$(filter-out fuzz_control fuzz_unwind fuzz_g
 TOOLS = formats_written known_shares pty liar harmless odd_qemu image_symbols image_kernel listing places refuse.so slow_disk.so stall.so clock.so	# used by tests/e2e
 CHECKS = bench licence links format style run tour layers clocks callers arguments pairs messages message-table manual completion install cpus barriers
 # The short ones come last, so that at the end no long one runs alone.
-E2E = tiny groups diff formats books events memory trace_alone locks hunt export export_cut export_ends interrupt snapshot saved plugin_choice plugin_clock plugin_safety linux untouched function_trace cost boot plug report annotate agree changes heat screen terminal refused \
+E2E = tiny groups diff formats books events memory trace_alone locks hunt export export_cut export_ends interrupt snapshot saved plugin_choice plugin_clock plugin_safety linux untouched untouched_events function_trace cost boot plug report annotate agree changes heat screen terminal refused \
 	hostile faults_guest faults_qemu faults_qmp waits leaves faults_port faults_files ctl ctl_sources record replay machines suspend \
 	demo config size crash rolling
 # Linux from outside and from inside, and the hook's driver on all kinds of machines.

@@ -181,7 +181,7 @@ static void enter_nothing(struct ktop *ktop, const struct moment *moment, const 
 
 enum { FAULT_WRITE = 1, FAULT_TRIED = 0x20 };	/* include/linux/mm_types.h: enum fault_flag */
 
-/* Arguments: an area of memory; the address; flags; the interrupted code's registers, NULL where no code has done it. */
+/* Arguments: an area of memory; the address; flags; the registers of the code that did it, or NULL. */
 static void enter_fault(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
 {
 	uint64_t flags = moment_argument(moment, 2), registers = moment_argument(moment, 3);
