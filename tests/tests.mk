@@ -19,7 +19,7 @@ UNIT = $(call in,kernel-hook/test_,control control_sampler drain drain_time hotk
 	$(call in,agent/unwind/test_,rules unwind) $(call in,agent/code/test_,disassembler flow_lengths listing riscv64) \
 	$(call in,agent/query/question/test_,filter_words grouping) $(call in,agent/query/test_,baseline fine heat query query_cpus query_random query_tree query_tree_live series table) $(call in,agent/query/addresses/test_,query_addresses query_inlined) \
 	$(call in,agent/query/tree/test_,contexts) \
-	$(call in,agent/guest/test_,boot_marks commands guest_clock guest_events guest_memory guest_symbols kernel_place kernel_reading layouts profiler raw_samples symbols_programs user_stacks waiting_samples) $(call in,agent/export/test_,export ranking) \
+	$(call in,agent/guest/test_,boot_marks commands guest_clock guest_events guest_memory guest_symbols kernel_place kernel_reading layouts profiler raw_samples symbols_programs trace_places user_stacks waiting_samples) $(call in,agent/export/test_,export ranking) \
 	$(call in,agent/samples/test_,sample_collect sample_set set_code) $(call in,agent/formats/test_,firefox formats pictures times trace_spans) \
 	$(call in,agent/answers/test_,contradictions event_table memory_table thread_states timeline) agent/cut/test_black_box agent/cut/test_recorded_packets agent/cut/test_recording_cut agent/import/test_folded_import agent/diff/test_set_diff agent/diff/test_diff_memory agent/diff/test_diff_side agent/strace/test_call_lines \
 	$(call in,agent/size/test_,code_sizes size_rows) \

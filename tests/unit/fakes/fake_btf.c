@@ -120,8 +120,12 @@ static void put_tasks(struct builder *builder, unsigned byte, unsigned number, u
 	unsigned comm = array(builder, byte, number, 16);
 
 	COMPOSED(STRUCT, "task_struct", 128, { "stack", pointer, FAKE_TASK_STACK }, { "", both, FAKE_TASK_LIST - 8 },
-		{ "mm", pointer, FAKE_TASK_MEMORY },
-		{ "pid", pid, FAKE_TASK_PID }, { "tgid", pid, FAKE_TASK_GROUP }, { "comm", comm, FAKE_TASK_COMM });
+		{ "mm", pointer, FAKE_TASK_MEMORY }, { "__state", number, FAKE_TASK_STATE },
+		{ "on_rq", number, FAKE_TASK_QUEUED }, { "pid", pid, FAKE_TASK_PID }, { "tgid", pid, FAKE_TASK_GROUP },
+		{ "comm", comm, FAKE_TASK_COMM });
+	unsigned data = COMPOSED(STRUCT, "irq_data", 16, { "mask", number, 0 }, { "irq", number, FAKE_IRQ });
+
+	COMPOSED(STRUCT, "irq_desc", 64, { "irq_data", data, FAKE_IRQ_DATA });
 }
 
 static void put_tree(struct builder *builder, const char *name, unsigned number, unsigned pointer, uint32_t slots)
