@@ -13,6 +13,7 @@
 #include "machine/qemu.h"
 #include "machine/qemu_plugin.h"
 #include "moment.h"
+#include "outside.h"
 #include "roles.h"
 
 #define FUNCTION_EVENTS(KTOP_EVENT) \
@@ -179,6 +180,12 @@ const char *functions_place(const struct ktop_function *function, uint64_t value
 	return why;
 }
 
+/* The events for which a function with a role is followed. */
+static uint32_t events_of(const struct chosen *chosen)
+{
+	return chosen->place.role->events | chosen->place.role->others;
+}
+
 /* Those that tell what is traced now are on. True: others than before. */
 static bool follow(uint32_t traced)
 {
@@ -186,7 +193,7 @@ static bool follow(uint32_t traced)
 
 	for (uint32_t i = FUNCTIONS_MOST; i < FUNCTIONS_MOST + FUNCTION_ROLES; i++) {
 		struct chosen *chosen = &all.chosen[i];
-		bool on = chosen->known && chosen->place.role->events & traced;
+		bool on = chosen->known && events_of(chosen) & traced;
 
 		changed |= on != chosen->on;
 		chosen->on = on;
@@ -341,7 +348,7 @@ static bool is_traced(const struct chosen *chosen, bool enters)
 {
 	if (chosen->place.role)
 		return __atomic_load_n(&all.ktop->trace[KTOP_TRACE_FIRST / 32], __ATOMIC_RELAXED) &
-			chosen->place.role->events;
+			events_of(chosen);
 	return ktop_tracing(all.ktop, enters ? (uint32_t)KTOP_EVENT_function_enter : KTOP_EVENT_function_exit);
 }
 
@@ -373,6 +380,7 @@ static void tell(unsigned index, const struct chosen *chosen, bool enters)
 	if (cpu->missed)
 		count_missed(all.ktop, index);
 	boot_be_cpu(index);
+	outside_current(KTOP_KERNEL, KTOP_NO_THREAD);
 	if (!chosen->place.role)
 		tell_function(&moment, chosen->number, enters);
 	else

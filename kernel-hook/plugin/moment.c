@@ -7,6 +7,7 @@
 #include "machine/qemu.h"
 #include "machine/target.h"
 #include "moment.h"
+#include "outside.h"
 
 enum {
 	STACK_SHIFT = 14,		/* no two threads share so aligned a block of stack */
@@ -22,6 +23,25 @@ uint64_t moment_argument(const struct moment *moment, unsigned number)
 bool moment_read(const struct moment *moment, uint64_t address, void *to, uint32_t size)
 {
 	return memory_read(moment->qemu, moment->cpu, address, to, size) == size;
+}
+
+bool moment_read_stack(const struct moment *moment, uint64_t address, void *to, uint32_t size)
+{
+	struct moment_kept *kept = moment->kept;
+	uint64_t page = address - address % KTOP_MEMORY_PAGE;
+
+	if (!kept->stack || address >> STACK_SHIFT != kept->stack ||
+			address % KTOP_MEMORY_PAGE + size > KTOP_MEMORY_PAGE)
+		return moment_read(moment, address, to, size);
+	if (kept->page != page) {
+		kept->physical = moment->qemu->cpu_get_phys_page_debug(moment->cpu, page);
+		kept->page = kept->physical == UINT64_MAX || moment->qemu->cpu_physical_memory_is_io(kept->physical) ?
+			0 : page;
+	}
+	if (!kept->page)
+		return false;
+	moment->qemu->cpu_physical_memory_rw(kept->physical + address % KTOP_MEMORY_PAGE, to, size, false);
+	return true;
 }
 
 /* Names are written by one thread at a time (ktop.h). Where another one does so now, the next moment tells. */
@@ -69,17 +89,21 @@ uint32_t moment_thread(const struct moment *moment, uint64_t sp)
 	if (!moment->places->known)
 		return KTOP_NO_THREAD;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (kept->stack == sp >> STACK_SHIFT && kept->second == now.tv_sec && kept->ns == now.tv_nsec)
+	if (kept->stack == sp >> STACK_SHIFT && kept->second == now.tv_sec && kept->ns == now.tv_nsec) {
+		outside_current(kept->process, kept->thread);
 		return kept->thread;
-	kept->stack = 0;
+	}
+	kept->stack = kept->page = 0;
 	if (!debugger_read(moment->cpu, &state))
 		return KTOP_NO_THREAD;
 	kept->base = task_read(moment->places, &reader, &task);
 	kept->thread = task.thread;
+	kept->process = task.process;
 	tell_name(moment, &task);
 	kept->stack = sp >> STACK_SHIFT;
 	kept->second = now.tv_sec;
 	kept->ns = now.tv_nsec;
+	outside_current(kept->process, kept->thread);
 	return task.thread;
 }
 

@@ -18,10 +18,11 @@ enum { MOMENT_OPEN = 16 };		/* interrupts and the like within each other */
 
 /* What is kept of a CPU from one moment to the next. All 0 when a boot begins. */
 struct moment_kept {
-	uint32_t thread;		/* that had this stack, */
+	uint32_t thread, process;	/* that had this stack, */
 	uint64_t stack;			/* the number of a block; 0: none is known */
 	time_t second;			/* when it was read, by a clock that is coarse and cheap */
 	long ns;
+	uint64_t page, physical;	/* of that stack: where it lies; 0: not known */
 	struct task_kept task;
 	struct task told;		/* whose name the host has, or gets */
 	uint64_t base;			/* the kernel's, of this CPU; 0: not known */
@@ -45,6 +46,9 @@ uint64_t moment_argument(const struct moment *moment, unsigned number);	/* of a 
 
 /* False: not all of the bytes are there. */
 bool moment_read(const struct moment *moment, uint64_t address, void *to, uint32_t size);
+
+/* On the stack of the thread that moment_thread() has just told: its page is looked up once, which takes most of it. */
+bool moment_read_stack(const struct moment *moment, uint64_t address, void *to, uint32_t size);
 
 /* KTOP_NO_THREAD: it is not known. `sp`: the stack pointer, or one near it. */
 uint32_t moment_thread(const struct moment *moment, uint64_t sp);

@@ -6,14 +6,21 @@
 #include "../hook.h"
 #include "../ktop.h"
 #include "../port.h"
+#include "outside.h"
 
-/* The hook asks for it, but a raw sample has no use for what it says. */
+static _Thread_local struct ktop_current current = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
+
+void outside_current(uint32_t process, uint32_t thread)
+{
+	current.process = process;
+	current.thread = thread;
+}
+
+/* A raw sample has no use for what it says. */
 const struct ktop_current *ktop_port_current(uint64_t pc)
 {
-	static const struct ktop_current nobody = { .process = KTOP_KERNEL, .thread = KTOP_NO_THREAD };
-
 	(void)pc;
-	return &nobody;
+	return &current;
 }
 
 bool ktop_port_nmi(uint32_t cpu)

@@ -25,7 +25,7 @@ static void enter_call(struct ktop *ktop, const struct moment *moment, const str
 	struct call_registers is;
 
 	(void)place;
-	if (moment_read(moment, moment_argument(moment, 0), &is, sizeof(is)))
+	if (moment_read_stack(moment, moment_argument(moment, 0), &is, sizeof(is)))
 		ktop_trace_syscall_enter(ktop, thread, (uint32_t)is.number, is.rdi, is.rsi, is.rdx, is.r10, is.r8,
 			is.r9);
 }
@@ -37,7 +37,7 @@ static void leave_call(struct ktop *ktop, const struct moment *moment, const str
 	struct call_registers is;
 
 	(void)place;
-	if (!moment_read(moment, moment_argument(moment, 0), &is, sizeof(is)))
+	if (!moment_read_stack(moment, moment_argument(moment, 0), &is, sizeof(is)))
 		return;
 	number = is.number == UINT64_MAX ? RT_SIGRETURN : (uint32_t)is.number;
 	ktop_trace_syscall_exit(ktop, thread, number, is.rax);
@@ -194,18 +194,18 @@ static void enter_fault(struct ktop *ktop, const struct moment *moment, const st
 }
 
 static const struct role roles[] = {
-	{ "call", EVENT(syscall_enter), enter_call, NULL },
-	{ "call_end", EVENT(syscall_exit), leave_call, NULL },
-	{ "switch", EVENT(sched_switch), enter_switch, NULL },
-	{ "wake", EVENT(sched_wake), enter_wake, NULL },
-	{ "first_wake", EVENT(sched_wake), enter_first_wake, NULL },
-	{ "irq", EVENT(irq_enter) | EVENT(irq_exit), enter_irq, leave_irq },
-	{ "vector", EVENT(irq_enter) | EVENT(irq_exit), enter_vector, leave_irq },
-	{ "short_vector", EVENT(irq_enter) | EVENT(irq_exit), enter_vector, NULL },
-	{ "short_vector_end", EVENT(irq_enter) | EVENT(irq_exit), end_short_vector, NULL },
-	{ "softirq", EVENT(softirq_enter) | EVENT(softirq_exit), enter_softirq, NULL },
-	{ "softirqs", EVENT(softirq_enter) | EVENT(softirq_exit), enter_nothing, end_softirq },
-	{ "fault", EVENT(fault), enter_fault, NULL },
+	{ "call", EVENT(syscall_enter), 0, enter_call, NULL },
+	{ "call_end", EVENT(syscall_exit), 0, leave_call, NULL },
+	{ "switch", EVENT(sched_switch), EVENT(syscall_enter) | EVENT(syscall_exit), enter_switch, NULL },
+	{ "wake", EVENT(sched_wake), 0, enter_wake, NULL },
+	{ "first_wake", EVENT(sched_wake), 0, enter_first_wake, NULL },
+	{ "irq", EVENT(irq_enter) | EVENT(irq_exit), 0, enter_irq, leave_irq },
+	{ "vector", EVENT(irq_enter) | EVENT(irq_exit), 0, enter_vector, leave_irq },
+	{ "short_vector", EVENT(irq_enter) | EVENT(irq_exit), 0, enter_vector, NULL },
+	{ "short_vector_end", EVENT(irq_enter) | EVENT(irq_exit), 0, end_short_vector, NULL },
+	{ "softirq", EVENT(softirq_enter) | EVENT(softirq_exit), 0, enter_softirq, NULL },
+	{ "softirqs", EVENT(softirq_enter) | EVENT(softirq_exit), 0, enter_nothing, end_softirq },
+	{ "fault", EVENT(fault), 0, enter_fault, NULL },
 };
 
 const struct role *role_named(const char *name)

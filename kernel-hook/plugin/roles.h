@@ -20,6 +20,7 @@ struct role_place {
 struct role {
 	const char *name;		/* in the control line `place` */
 	uint32_t events;		/* bit i: event KTOP_TRACE_FIRST + i, which it tells */
+	uint32_t others;		/* likewise: it is followed for these, too, since it forgets what is kept */
 	void (*enter)(struct ktop *ktop, const struct moment *moment, const struct role_place *place);
 	void (*leave)(struct ktop *ktop, const struct moment *moment, const struct role_place *place);	/* or NULL */
 };

@@ -108,8 +108,8 @@ static void functions_that_the_kernel_has_are_told(void **state)
 	assert_true(trace_places_are_told(&places));
 	assert_false(trace_places_line(&places, symbols, line));
 	trace_places_missing(&places, missing, sizeof(missing));
-	assert_ptr_equal(strstr(missing, "sched_switch: no __switch_to_asm; syscall_exit: no syscall_exit_to_user_mode; "),
-		missing);
+	assert_ptr_equal(missing, strstr(missing,
+		"sched_switch: no __switch_to_asm; syscall_exit: no syscall_exit_to_user_mode; "));
 	assert_non_null(strstr(missing, "softirq: no rcu_core_si"));	/* two are called so */
 	assert_null(strstr(missing, "do_syscall_64"));
 	assert_null(strstr(missing, "handle_softirqs"));
