@@ -123,7 +123,7 @@ static void put_tasks(struct builder *builder, unsigned byte, unsigned number, u
 		{ "mm", pointer, FAKE_TASK_MEMORY }, { "__state", number, FAKE_TASK_STATE },
 		{ "on_rq", number, FAKE_TASK_QUEUED }, { "pid", pid, FAKE_TASK_PID }, { "tgid", pid, FAKE_TASK_GROUP },
 		{ "comm", comm, FAKE_TASK_COMM });
-	unsigned data = COMPOSED(STRUCT, "irq_data", 16, { "mask", number, 0 }, { "irq", number, FAKE_IRQ });
+	unsigned data = COMPOSED(STRUCT, "irq_data", 16, { "state_mask", number, 0 }, { "irq", number, FAKE_IRQ });
 
 	COMPOSED(STRUCT, "irq_desc", 64, { "irq_data", data, FAKE_IRQ_DATA });
 }

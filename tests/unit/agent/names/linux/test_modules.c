@@ -58,6 +58,10 @@ static void both_layouts_are_found(void **state)
 		assert_int_equal(layout.task_comm_size, 16);
 		assert_int_equal(layout.task_stack, FAKE_TASK_STACK);
 		assert_int_equal(layout.task_memory, FAKE_TASK_MEMORY);
+		assert_true(layout.states && layout.irqs);
+		assert_int_equal(layout.task_state, FAKE_TASK_STATE);
+		assert_int_equal(layout.task_queued, FAKE_TASK_QUEUED);
+		assert_int_equal(layout.irq_number, FAKE_IRQ_DATA + FAKE_IRQ);
 	}
 }
 
