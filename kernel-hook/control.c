@@ -518,8 +518,8 @@ static const struct command commands[] = {
 	{ "keys", " chord|plain", "Ctrl+Alt+A and B, or A and B alone", 1, 1, run_keys },
 	{ "read", " virtual|physical ADDRESS PAGES", "send so many pages of 4 KiB of the guest's memory",
 		3, 3, run_read },
-	{ "task", " self|CURRENT PROCESS THREAD NAME MEMORY [STATE QUEUED CONTEXT]",
-		"where the thread is told", 5, 8, run_task },
+	{ "task", " self|CURRENT PROCESS THREAD NAME MEMORY [STATE QUEUED CONTEXT]", "where the "
+		"thread is told", 5, 8, run_task },
 	{ "function", " [+ADDRESS END NAME [COLD END]|-ADDRESS|none]", "tell when it is entered and left",
 		0, 5, run_function },
 	{ "place", " ROLE ADDRESS END VALUE", "where events happen", 4, 4,

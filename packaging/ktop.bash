@@ -8,7 +8,7 @@ _ktop_help() {
 # The words that the hook takes after those that were typed.
 _ktop_control() {
 	case $* in
-	'') echo 'start stop rate sampler cpu events mark keys read task function status hello echo help' ;;
+	'') echo 'start stop rate sampler cpu events mark keys read task function place status hello echo help' ;;
 	sampler) echo 'timer nmi' ;;
 	keys) echo 'chord plain' ;;
 	cpu) echo 'all' ;;
