@@ -281,7 +281,7 @@ static bool begin(void)
 	};
 	struct ktop_facts facts = {
 		.kernel = "guest", .arch = gdb_stub_arch(sampler.stub), .cpus = gdb_stub_cpus(sampler.stub),
-		.outside = KTOP_STUB, .symbols = symbol_after, .memory = &guest_memory,
+		.outside = KTOP_STUB, .untraced = ~0u, .symbols = symbol_after, .memory = &guest_memory,
 		.clock_hz = NS_PER_SECOND, .epoch_ns = unix_time() - ktop_port_clock(),
 	};
 	size_t size = ktop_memory_size(facts.cpus, &settings);
