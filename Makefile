@@ -66,7 +66,7 @@ AGENT = \
 	$(call in,agent/service/,control_client service) agent/strace/call_lines
 TUI = $(call in,tui/terminal/,canvas keys term theme tty) \
 	$(call in,tui/frame/,emptiness header key_bar list scope tab_row) \
-	$(call in,tui/views/table/,annotate_row column hue) \
+	$(call in,tui/views/table/,annotate_row column hue sorted_table) \
 	$(call in,tui/views/flame/,flame_cells) $(call in,tui/views/tree/,tree_lines) \
 	$(call in,tui/views/,config page_body slow_page view_annotate view_console view_events view_function view_functions view_heat view_help \
 		view_flame view_formats view_memory view_timeline view_tree) \

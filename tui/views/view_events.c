@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,13 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/hue.h"
+#include "tui/views/table/sorted_table.h"
 #include "config.h"
 #include "slow_page.h"
 #include "views.h"
 
 enum {
 	PAUSE_MS = 100,
-	MARK = 2,			/* columns for the cursor's '>' and a space */
-	DETAIL_STEP = 16,		/* columns by which a key moves the detail line */
 	HEADS_FROM = 5, DETAIL_FROM = 6, LINE_FROM = 12,	/* rows from which there are heads and lines below */
 	BESIDE_FROM = 120,		/* columns from which the histogram is beside the table, */
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
@@ -46,20 +46,17 @@ enum {
 /* The columns from left to right; the heads name them. */
 enum { AT_NAME, AT_COUNT, AT_RATE, AT_TOTAL, AT_CHANGE, AT_P50, AT_P99, AT_WAS, AT_MAX, AT_OPEN, AT_TREND, HEADS };
 
-static const struct {
-	const char *head;
-	int width;
-	int keep;			/* when room is short, the column with the lowest one goes first; 0: it stays */
-} columns[HEADS] = {
-	[AT_NAME] = { "EVENT", 12, 0 }, [AT_COUNT] = { "COUNT", 9, 7 }, [AT_RATE] = { "RATE", 7, 2 },
-	[AT_TOTAL] = { "TOTAL%", 7, 4 }, [AT_CHANGE] = { "CHANGE", CHANGE_NUMBER, 5 }, [AT_P50] = { "p50", 6, 3 },
-	[AT_P99] = { "p99", 6, 0 }, [AT_WAS] = { "WAS", 6, 6 }, [AT_MAX] = { "MAX", 6, 8 },
-	[AT_OPEN] = { "OPEN", 10, 9 }, [AT_TREND] = { "TREND 60s", 10, 1 },
+static const struct sorted_column columns[HEADS] = {
+	[AT_NAME] = { "EVENT", 12, 0, true }, [AT_COUNT] = { "COUNT", 9, 7, false },
+	[AT_RATE] = { "RATE", 7, 2, false }, [AT_TOTAL] = { "TOTAL%", 7, 4, false },
+	[AT_CHANGE] = { "CHANGE", CHANGE_NUMBER, 5, false }, [AT_P50] = { "p50", 6, 3, false },
+	[AT_P99] = { "p99", 6, 0, false }, [AT_WAS] = { "WAS", 6, 6, false }, [AT_MAX] = { "MAX", 6, 8, false },
+	[AT_OPEN] = { "OPEN", 10, 9, false }, [AT_TREND] = { "TREND 60s", 10, 1, true },
 };
-enum { KEEPS = 10 };
 
-struct layout {
-	int from[HEADS], width[HEADS];	/* columns of the area; width 0: left out */
+static const struct sorted_kind kind = {
+	.columns = columns, .count = HEADS, .name = AT_NAME, .trend = AT_TREND, .trend_most = EVENT_TREND,
+	.trend_sorts = AT_COUNT,		/* of which the trend is */
 };
 
 struct rank {				/* where a row of the answer stands: the larger ones first, then by `row` */
@@ -75,13 +72,9 @@ struct event_view {
 	struct event_request request;
 	struct rank *order;		/* of all rows of the table */
 	char *name;			/* EVENT_TEXT bytes: of the row that was named last */
-	struct list list;
+	struct sorted_table sorted;
 	struct slow_page page;		/* that of a row, if it is open */
-	int sort;			/* a column */
-	bool invert;
 	enum event_by by;
-	int detail_from;		/* the first column of the detail line that is shown */
-	struct area area, rows;		/* of the last drawing: the table with its heads; its rows */
 };
 
 /* ---- rows ---- */
@@ -115,7 +108,9 @@ static struct list_rows rows_of(const struct event_view *self)
 /* The row under the cursor; NULL: there is none. */
 static const struct event_row *selected(const struct event_view *self)
 {
-	return self->table && self->list.cursor < self->table->count ? row_at(self, self->list.cursor) : NULL;
+	const size_t cursor = self->sorted.list.cursor;
+
+	return self->table && cursor < self->table->count ? row_at(self, cursor) : NULL;
 }
 
 /* A single event has no duration. */
@@ -166,10 +161,10 @@ static struct rank rank_of(const struct event_view *self, uint32_t row)
 		[AT_P99] = event->p99, [AT_WAS] = event->was.p99, [AT_MAX] = event->max,
 		[AT_OPEN] = event->oldest_ns,
 	};
-	bool numbered = self->sort == AT_NAME && !self->table->machine_count;
-	struct rank rank = { keys[self->sort], numbered ? ~event->number : 0, row };
+	bool numbered = self->sorted.sort == AT_NAME && !self->table->machine_count;
+	struct rank rank = { keys[self->sorted.sort], numbered ? ~event->number : 0, row };
 
-	return self->invert ? (struct rank) { ~rank.key, ~rank.second, row } : rank;
+	return self->sorted.invert ? (struct rank) { ~rank.key, ~rank.second, row } : rank;
 }
 
 /* Machines have numbers of their own for a name: over many, names are in the order of their texts. */
@@ -178,14 +173,15 @@ static int larger_first(const void *left, const void *right, void *context)
 	const struct event_view *self = context;
 	const struct rank *a = left, *b = right;
 	const struct event_row *one = &self->table->rows[a->row], *other = &self->table->rows[b->row];
-	int texts = self->sort == AT_NAME && self->table->machine_count ? strverscmp(one->called, other->called) : 0;
+	bool by_text = self->sorted.sort == AT_NAME && self->table->machine_count;
+	int texts = by_text ? strverscmp(one->called, other->called) : 0;
 
 	if (a->key != b->key)
 		return a->key < b->key ? 1 : -1;
 	if (a->second != b->second)
 		return a->second < b->second ? 1 : -1;
 	if (texts)
-		return self->invert ? -texts : texts;
+		return self->sorted.invert ? -texts : texts;
 	return (a->row > b->row) - (a->row < b->row);
 }
 
@@ -197,7 +193,7 @@ static void sort_rows(struct event_view *self)
 		self->order[i] = rank_of(self, i);
 	if (rows.count)
 		qsort_r(self->order, rows.count, sizeof(*self->order), larger_first, self);
-	list_update(&self->list, &rows, self->list.height);
+	list_update(&self->sorted.list, &rows, self->sorted.list.height);
 }
 
 static void *events_new(const struct config *config)
@@ -206,7 +202,8 @@ static void *events_new(const struct config *config)
 
 	self->keys = &config->keys;
 	self->name = util_alloc(EVENT_TEXT);
-	self->sort = AT_TOTAL;
+	self->sorted.kind = &kind;
+	self->sorted.sort = AT_TOTAL;
 	return self;
 }
 
@@ -253,15 +250,6 @@ static const char *rate_text(double rate, char text[NUMBER])
 
 /* ---- columns ---- */
 
-/* The columns that are left for the name. */
-static int rest_of(const struct layout *layout, int width)
-{
-	width -= MARK;
-	for (int i = AT_COUNT; i < HEADS; i++)
-		width -= layout->width[i] ? layout->width[i] + (i == AT_TREND ? 2 : 1) : 0;
-	return width;
-}
-
 /* Something has begun, and has not ended. */
 static bool has_open(const struct event_table *table)
 {
@@ -271,42 +259,17 @@ static bool has_open(const struct event_table *table)
 	return false;
 }
 
-static struct layout layout_of(const struct event_view *self, int width)
+static void lay_out(struct event_view *self)
 {
-	static const int trends[] = { 20, 30, EVENT_TREND };
 	int least = self->by == EVENT_BY_NAME ? columns[AT_NAME].width : NAME_OF_PART;
-	int most = self->by == EVENT_BY_CODE ? width : NAME_MOST, wide = self->by == EVENT_BY_CODE ? CODE_WIDE : least;
-	struct layout layout;
+	bool code = self->by == EVENT_BY_CODE, compared = self->table && self->table->compared;
 
-	for (int i = 0; i < HEADS; i++)
-		layout.width[i] = columns[i].width;
-	if (!has_open(self->table))
-		layout.width[AT_OPEN] = 0;
-	if (!self->table || !self->table->compared)
-		layout.width[AT_CHANGE] = layout.width[AT_WAS] = 0;
-	for (int keep = 1; keep < KEEPS && rest_of(&layout, width) < least; keep++)
-		for (int i = AT_COUNT; i < HEADS; i++)
-			if (columns[i].keep == keep)
-				layout.width[i] = 0;
-	for (size_t i = 0; i < sizeof(trends) / sizeof(*trends) && layout.width[AT_TREND]; i++)
-		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= wide)
-			layout.width[AT_TREND] = trends[i];
-	layout.width[AT_NAME] = rest_of(&layout, width) < most ? rest_of(&layout, width) : most;
-	for (int i = 0, at = MARK; i < HEADS; i++) {
-		at += layout.width[i] && i ? i == AT_TREND ? 2 : 1 : 0;
-		layout.from[i] = at;
-		at += layout.width[i];
-	}
-	return layout;
+	sorted_lay_out(&self->sorted,
+		(struct sorted_names) { least, code ? INT_MAX : NAME_MOST, code ? CODE_WIDE : least },
+		(has_open(self->table) ? 0 : 1u << AT_OPEN) | (compared ? 0 : 1u << AT_CHANGE | 1u << AT_WAS));
 }
 
-static struct place cell_of(const struct layout *layout, struct place place, int column)
-{
-	return (struct place) { place.row, place.column + layout->from[column], layout->width[column] };
-}
-
-static void draw_heads(const struct event_view *self, struct canvas *canvas, struct place place,
-	const struct layout *layout)
+static const char *name_head(const struct event_view *self)
 {
 	static const char *const names[EVENT_BYS] = {
 		[EVENT_BY_NAME] = "EVENT", [EVENT_BY_THREAD] = "THREAD: EVENT",
@@ -314,25 +277,7 @@ static void draw_heads(const struct event_view *self, struct canvas *canvas, str
 		[EVENT_BY_CODE] = "EVENT < CODE",
 	};
 
-	for (int i = 0; i < HEADS; i++) {
-		bool sorted = i == self->sort, left = i == AT_NAME || i == AT_TREND;
-		char text[NUMBER];
-
-		util_print(text, sizeof(text), "%s%s", i == AT_NAME ? names[self->by] : columns[i].head,
-			sorted ? glyphs_text(canvas, self->invert ? GLYPH_UP : GLYPH_DOWN) : "");
-		(left ? canvas_text : canvas_right)(canvas, cell_of(layout, place, i),
-			sorted ? STYLE_SORTED : STYLE_HEAD, text);
-	}
-}
-
-static void draw_name(const struct event_view *self, struct canvas *canvas, struct place place, size_t row)
-{
-	const char *name = name_of(self, row), *match = list_match(name, self->scope->match);
-	int before = match ? (int)(match - name) : 0, length = canvas_width(canvas, self->scope->match);
-
-	canvas_text(canvas, place, STYLE_TEXT, name);
-	if (match && before + length <= place.width)
-		canvas_restyle(canvas, (struct place) { place.row, place.column + before, length }, STYLE_MATCH);
+	return names[self->by];
 }
 
 static void draw_trend(struct canvas *canvas, struct place place, const struct event_row *event)
@@ -353,9 +298,11 @@ static const char *open_text(const struct event_row *event, char text[NUMBER])
 		duration_text(event->oldest_ns, 2, took));
 }
 
-static void draw_numbers(const struct event_table *table, struct canvas *canvas, struct place place,
-	const struct layout *layout, const struct event_row *event)
+static void draw_numbers(const struct event_view *self, struct canvas *canvas, struct place place,
+	const struct event_row *event)
 {
+	const struct event_table *table = self->table;
+	const struct sorted_table *sorted = &self->sorted;
 	const struct { int at; uint64_t ns; bool known; } times[] = {
 		{ AT_P50, event->p50, event->count }, { AT_P99, event->p99, event->count },
 		{ AT_WAS, event->was.p99, event->was.count }, { AT_MAX, event->max, event->count },
@@ -365,18 +312,19 @@ static void draw_numbers(const struct event_table *table, struct canvas *canvas,
 	struct change change = change_since(table, event);
 	char text[NUMBER], points[CHANGE_TEXT];
 
-	canvas_right(canvas, cell_of(layout, place, AT_COUNT), STYLE_TEXT, count_text(event->count, text));
-	canvas_right(canvas, cell_of(layout, place, AT_RATE), STYLE_TEXT,
+	canvas_right(canvas, sorted_cell(sorted, place, AT_COUNT), STYLE_TEXT, count_text(event->count, text));
+	canvas_right(canvas, sorted_cell(sorted, place, AT_RATE), STYLE_TEXT,
 		rate_text(each_second(table->from, table->to, event->count), text));
-	canvas_right(canvas, cell_of(layout, place, AT_TOTAL), lasts(event) ? heat : STYLE_DIM,
+	canvas_right(canvas, sorted_cell(sorted, place, AT_TOTAL), lasts(event) ? heat : STYLE_DIM,
 		lasts(event) ? number_text(100 * share, 2, text) : "-");
-	canvas_right(canvas, cell_of(layout, place, AT_CHANGE), lasts(event) ? change_style(change) : STYLE_DIM,
+	canvas_right(canvas, sorted_cell(sorted, place, AT_CHANGE), lasts(event) ? change_style(change) : STYLE_DIM,
 		lasts(event) ? change_text(change, CHANGE_NUMBER, points) : "-");
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-		canvas_right(canvas, cell_of(layout, place, times[i].at), times[i].known && lasts(event) ? STYLE_TEXT :
-			STYLE_DIM, times[i].known && lasts(event) ? duration_text(times[i].ns, 2, text) :
+		canvas_right(canvas, sorted_cell(sorted, place, times[i].at),
+			times[i].known && lasts(event) ? STYLE_TEXT : STYLE_DIM,
+			times[i].known && lasts(event) ? duration_text(times[i].ns, 2, text) :
 			times[i].at == AT_WAS && change.appeared ? "new" : "-");
-	canvas_right(canvas, cell_of(layout, place, AT_OPEN), event->open ? STYLE_WARM : STYLE_DIM,
+	canvas_right(canvas, sorted_cell(sorted, place, AT_OPEN), event->open ? STYLE_WARM : STYLE_DIM,
 		event->open ? open_text(event, text) : lasts(event) ? "0" : "-");
 }
 
@@ -538,13 +486,6 @@ static void draw_line(struct canvas *canvas, struct place place, const struct ev
 
 /* ---- what is told below ---- */
 
-static void add_note(char notes[NOTES], const char *note)
-{
-	size_t used = strlen(notes);
-
-	util_print(notes + used, NOTES - used, "%s%s", used ? "; " : "", note);
-}
-
 static bool has_code(const struct event_table *table)
 {
 	for (uint32_t i = 0; i < table->count; i++)
@@ -554,7 +495,7 @@ static bool has_code(const struct event_table *table)
 }
 
 /* What is missing from the rows, and what of the scope does not hold for them. */
-static void write_notes(const struct event_view *self, char notes[NOTES])
+static const char *write_notes(const struct event_view *self, char notes[NOTES])
 {
 	const struct event_table *table = self->table;
 	const struct { uint64_t count; const char *what; } books[] = {
@@ -571,53 +512,58 @@ static void write_notes(const struct event_view *self, char notes[NOTES])
 		util_print(form, sizeof(form), "%llu %s", (unsigned long long)books[i].count, books[i].what);
 		util_count(note, sizeof(note), books[i].count, form);
 		if (books[i].count)
-			add_note(notes, note);
+			note_add(notes, NOTES, note);
 	}
 	if (table->filters[0]) {
-		add_note(notes, "of these events only some are traced now");
+		note_add(notes, NOTES, "of these events only some are traced now");
 		util_print(notes + strlen(notes), NOTES - strlen(notes), ": %s", table->filters);
 	}
 	if (self->page.open && table->slow_forgot)
-		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+		note_add(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->slow_from), time)));
 	if (self->page.open && table->slow_from < table->exact_from)
-		add_note(notes, util_print(note, sizeof(note), "before %s, only the longest of each minute are known",
+		note_add(notes, NOTES,
+			util_print(note, sizeof(note), "before %s, only the longest of each minute are known",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
 	if (!self->page.open && table->forgot)
-		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+		note_add(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (!self->page.open && table->from < table->exact_from)
-		add_note(notes, util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
+		note_add(notes, NOTES,
+			util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
 	if (self->page.open && table->slow_more)
-		add_note(notes, util_print(note, sizeof(note), "%u more of this name are not looked at",
+		note_add(notes, NOTES, util_print(note, sizeof(note), "%u more of this name are not looked at",
 			(unsigned)table->slow_more));
 	if (self->page.open && self->scope->base.until_ns)
-		add_note(notes, "this view shows no change since the baseline");
+		note_add(notes, NOTES, "this view shows no change since the baseline");
 	if (!self->page.open && table->base_forgot)
-		add_note(notes, table->compared ? "the baseline's beginning was forgotten" :
+		note_add(notes, NOTES, table->compared ? "the baseline's beginning was forgotten" :
 			"the baseline was forgotten");
 	else if (!self->page.open && table->compared && table->base_from < table->exact_from)
-		add_note(notes, "the baseline is rounded to whole seconds or more");
+		note_add(notes, NOTES, "the baseline is rounded to whole seconds or more");
 	if (!self->page.open && !table->open_known)
-		add_note(notes, "what had not ended at the end of this window is not known any more");
+		note_add(notes, NOTES, "what had not ended at the end of this window is not known any more");
 	if (table->answer.partial)
-		add_note(notes, "more events of this time are still to come");
+		note_add(notes, NOTES, "more events of this time are still to come");
 	if (table->by == EVENT_BY_CODE && !has_code(table))
-		add_note(notes, "no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
+		note_add(notes, NOTES,
+			"no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
 	if (table->by == EVENT_BY_LOCK && !table->count)
-		add_note(notes, "no lock is told of: `ktop ctl events +lock` has the guest do so");
+		note_add(notes, NOTES, "no lock is told of: `ktop ctl events +lock` has the guest do so");
 	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++) {
 		const char *name = self->vitals->machines[i].name;
 
 		if (table->traced && table->untraced >> i & 1)
-			add_note(notes, util_print(note, sizeof(note), "%s: nothing is traced", name));
+			note_add(notes, NOTES, util_print(note, sizeof(note), "%s: nothing is traced", name));
 		if (!self->page.open && table->compared && table->uncompared >> i & 1)
-			add_note(notes, util_print(note, sizeof(note), "%s: no baseline, so no change tells of it",
+			note_add(notes, NOTES,
+				util_print(note, sizeof(note), "%s: no baseline, so no change tells of it",
 				name));
 	}
 	if (event_filter_ignores(&self->scope->filter, true))
-		add_note(notes, "of the filter only its names, CPUs, threads and processes count here");
+		note_add(notes, NOTES, "of the filter only its names, CPUs, threads and processes count here");
+	return notes;
 }
 
 /* "; 1 web: 1,100, p99 64ms; 2 db: 104, p99 2.1ms" */
@@ -638,7 +584,7 @@ static void write_machines(const struct event_view *self, const struct event_row
 }
 
 /* "syscall 98: 1,204 and 12 whose end was lost, 2 open for 3.1s, total 3.0s, p50 250us, p99 64ms, max 128ms" */
-static void write_detail(const struct event_view *self, char text[DETAIL])
+static const char *write_detail(const struct event_view *self, char text[DETAIL])
 {
 	const struct event_row *event = selected(self);
 	const struct { const char *name; uint64_t ns; } times[] = {
@@ -647,7 +593,7 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 	char number[NUMBER], took[NUMBER];
 	size_t used;
 
-	util_print(text, DETAIL, "%s: %s", name_of(self, self->list.cursor), number_whole(event->count, number));
+	util_print(text, DETAIL, "%s: %s", name_of(self, self->sorted.list.cursor), number_whole(event->count, number));
 	used = strlen(text);
 	if (event->lost)
 		util_print(text + used, DETAIL - used, " and %s whose end was lost", number_whole(event->lost, number));
@@ -668,20 +614,7 @@ static void write_detail(const struct event_view *self, char text[DETAIL])
 	if (event->was.count && lasts(event))
 		util_print(text + used, DETAIL - used, ", p50 %s, p99 %s", duration_text(event->was.p50, 2, took),
 			duration_text(event->was.p99, 2, number));
-}
-
-/* It moves to the left only until its end is in the middle. */
-static void draw_detail(struct event_view *self, struct canvas *canvas, struct place place)
-{
-	char text[DETAIL];
-
-	write_detail(self, text);
-	place.column++;
-	place.width--;
-	while (self->detail_from > 0 && canvas_width(canvas, text) - self->detail_from < place.width / 2)
-		self->detail_from -= DETAIL_STEP;
-	self->detail_from = self->detail_from < 0 ? 0 : self->detail_from;
-	canvas_text(canvas, place, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
+	return text;
 }
 
 /* ---- why there is nothing ---- */
@@ -724,22 +657,6 @@ static struct emptiness why_empty(const struct event_view *self)
 
 /* ---- the whole ---- */
 
-/* At the foot of the area, which it makes smaller: by a third at most, but by a row at least. */
-static void draw_notes(const struct event_view *self, struct canvas *canvas, struct area *area)
-{
-	struct area at = { area->row, area->column + 1, 0, area->columns - 2 };
-	char notes[NOTES];
-
-	write_notes(self, notes);
-	if (!notes[0] || area->rows < 2)
-		return;
-	at.rows = canvas_rows(canvas, notes, at.columns);
-	at.rows = at.rows <= area->rows / 3 ? at.rows : area->rows < 6 ? 1 : area->rows / 3;
-	area->rows -= at.rows;
-	at.row += area->rows;
-	canvas_wrap(canvas, at, STYLE_WARN, notes);
-}
-
 /* Takes the last row off the area. `width` 0: if there is no room for it. */
 static struct place take_row(struct area *area, bool room)
 {
@@ -747,39 +664,24 @@ static struct place take_row(struct area *area, bool room)
 	return (struct place) { area->row + area->rows, area->column, room ? area->columns : 0 };
 }
 
-/* Takes the histogram's place off the area. */
-static struct area take_beside(struct area *area)
-{
-	int third = area->columns / 3, width = third < BESIDE_MOST ? third : BESIDE_MOST;
-	struct area beside = *area;
-
-	if (area->columns < BESIDE_FROM)
-		return (struct area) { .rows = 0 };
-	beside.columns = width < BESIDE_LEAST ? BESIDE_LEAST : width;
-	area->columns -= beside.columns;
-	beside.column += area->columns;
-	return beside;
-}
-
 static void draw_table(struct event_view *self, struct canvas *canvas)
 {
+	struct sorted_table *sorted = &self->sorted;
 	struct list_rows rows = rows_of(self);
-	struct layout layout = layout_of(self, self->area.columns);
-	struct place at = { self->area.row, self->area.column, self->area.columns };
+	struct place at = { 0, sorted->area.column, sorted->area.columns };
 
-	list_update(&self->list, &rows, (size_t)self->rows.rows);
-	if (self->rows.row > at.row)
-		draw_heads(self, canvas, at, &layout);
-	for (size_t i = self->list.top; i < rows.count && i < self->list.top + (size_t)self->rows.rows; i++) {
-		at.row = self->rows.row + (int)(i - self->list.top);
-		draw_name(self, canvas, cell_of(&layout, at, AT_NAME), i);
-		draw_numbers(self->table, canvas, at, &layout, row_at(self, i));
-		if (layout.width[AT_TREND])
-			draw_trend(canvas, cell_of(&layout, at, AT_TREND), row_at(self, i));
-		if (i == self->list.cursor) {
-			canvas_put(canvas, at, STYLE_TITLE, '>');
-			canvas_restyle(canvas, at, STYLE_CURSOR);
-		}
+	lay_out(self);
+	list_update(&sorted->list, &rows, (size_t)sorted->rows.rows);
+	if (sorted->rows.row > sorted->area.row)
+		sorted_draw_heads(sorted, canvas, name_head(self));
+	for (size_t i = sorted->list.top; i < rows.count && i < sorted->list.top + (size_t)sorted->rows.rows; i++) {
+		at.row = sorted->rows.row + (int)(i - sorted->list.top);
+		sorted_draw_name(canvas, sorted_cell(sorted, at, AT_NAME), name_of(self, i), self->scope->match);
+		draw_numbers(self, canvas, at, row_at(self, i));
+		if (sorted->width[AT_TREND])
+			draw_trend(canvas, sorted_cell(sorted, at, AT_TREND), row_at(self, i));
+		if (i == sorted->list.cursor)
+			sorted_draw_cursor(canvas, at);
 	}
 }
 
@@ -790,14 +692,15 @@ static void events_draw(void *context, struct canvas *canvas, struct area area)
 	struct place detail_at, line_at;
 	struct area beside;
 	const char *name;
+	char notes[NOTES], detail[DETAIL];
 
-	self->area = area;
-	self->rows = (struct area) { .rows = 0 };
+	self->sorted.area = area;
+	self->sorted.rows = (struct area) { .rows = 0 };
 	if (!self->vitals || area.rows < 1)
 		return;
 	if (why_empty(self).why) {
 		if (self->table)
-			draw_notes(self, canvas, &area);
+			sorted_draw_notes(canvas, &area, write_notes(self, notes));
 		heads = heads && area.rows >= HEADS_FROM;
 		emptiness_draw(why_empty(self), canvas,
 			(struct area) { area.row + heads, area.column + 2, area.rows - heads, area.columns - 3 },
@@ -805,51 +708,33 @@ static void events_draw(void *context, struct canvas *canvas, struct area area)
 		return;
 	}
 	if (self->page.open) {
-		draw_notes(self, canvas, &area);
+		sorted_draw_notes(canvas, &area, write_notes(self, notes));
 		slow_page_draw(&self->page, self->table, self->scope->match, canvas, area);
 		return;
 	}
 	detail_at = take_row(&area, area.rows >= DETAIL_FROM);
 	line_at = take_row(&area, line);
-	draw_notes(self, canvas, &area);
-	beside = take_beside(&area);
-	self->area = area;
-	self->rows = (struct area) { area.row + heads, area.column, area.rows - heads, area.columns };
+	sorted_draw_notes(canvas, &area, write_notes(self, notes));
+	beside = sorted_take_beside(&area, BESIDE_FROM, BESIDE_LEAST, BESIDE_MOST);
+	self->sorted.area = area;
+	self->sorted.rows = (struct area) { area.row + heads, area.column, area.rows - heads, area.columns };
 	draw_table(self, canvas);
-	name = name_of(self, self->list.cursor);
+	name = name_of(self, self->sorted.list.cursor);
 	if (beside.rows)
 		draw_beside(self->table, canvas, beside, selected(self), name);
 	if (line_at.width)
 		draw_line(canvas, line_at, selected(self), name);
 	if (detail_at.width)
-		draw_detail(self, canvas, detail_at);
+		sorted_draw_detail(&self->sorted, canvas, detail_at, write_detail(self, detail));
 }
 
 /* ---- what the user does ---- */
-
-static void sort_by(struct event_view *self, int column)
-{
-	self->invert = self->sort == column && !self->invert;
-	self->sort = column;
-	sort_rows(self);
-}
-
-/* The next column that is shown and sorts, to the right (1) or left (-1), around the ends. */
-static int next_column(const struct event_view *self, int step)
-{
-	struct layout layout = layout_of(self, self->area.columns);
-	int column = self->sort;
-
-	do
-		column = (column + step + HEADS) % HEADS;
-	while (column == AT_TREND || !layout.width[column]);
-	return column;
-}
 
 static bool events_act(void *context, enum action action)
 {
 	struct event_view *self = context;
 	struct list_rows rows = rows_of(self);
+	bool acted, sorts;
 
 	if (self->page.open && action == ACTION_BACK) {
 		self->page.open = false;
@@ -863,29 +748,19 @@ static bool events_act(void *context, enum action action)
 		if (selected(self) && lasts(selected(self)))
 			slow_page_open(&self->page, selected(self), self->table->by);
 		return self->page.open;
-	case ACTION_SORT:
-	case ACTION_SORT_RIGHT:
-	case ACTION_SORT_LEFT:
-		sort_by(self, next_column(self, action == ACTION_SORT_LEFT ? -1 : 1));
-		return true;
-	case ACTION_INVERT:
-		sort_by(self, self->sort);
-		return true;
 	case ACTION_GROUP:
 		self->by = (self->by + 1) % EVENT_BYS;
 		return true;
 	case ACTION_SORT_CPU:
-		self->sort = -1;
-		sort_by(self, AT_TOTAL);
-		return true;
-	case ACTION_LEFT:
-		self->detail_from = self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;
-		return true;
-	case ACTION_RIGHT:
-		self->detail_from += DETAIL_STEP;
+		self->sorted.sort = AT_TOTAL;
+		self->sorted.invert = false;
+		sort_rows(self);
 		return true;
 	default:
-		return list_act(&self->list, &rows, action);
+		acted = sorted_act(&self->sorted, &rows, action, &sorts);
+		if (sorts)
+			sort_rows(self);
+		return acted;
 	}
 }
 
@@ -919,28 +794,15 @@ static bool events_moment(const void *context, struct view_moment *moment)
 	return true;
 }
 
-/* A click on the trend's head sorts by the count, of which the trend is. */
 static void events_click(void *context, int row, int column)
 {
 	struct event_view *self = context;
-	struct layout layout = layout_of(self, self->area.columns);
 	struct list_rows rows = rows_of(self);
-	size_t line = self->list.top + (size_t)(row - self->rows.row);
 
-	if (self->page.open) {
+	if (self->page.open)
 		slow_page_click(&self->page, self->table, row);
-		return;
-	}
-	column -= self->area.column;
-	if (column < 0 || column >= self->area.columns || !self->rows.rows)
-		return;
-	if (row >= self->rows.row && row < self->rows.row + self->rows.rows && line < rows.count)
-		list_select(&self->list, &rows, line);
-	for (int i = 0; row == self->area.row && row < self->rows.row && i < HEADS; i++)
-		if (layout.width[i] && column >= layout.from[i] && column <= layout.from[i] + layout.width[i]) {
-			sort_by(self, i == AT_TREND ? AT_COUNT : i);
-			return;
-		}
+	else if (sorted_click(&self->sorted, &rows, row, column))
+		sort_rows(self);
 }
 
 static bool events_search(void *context, const char *pattern, enum list_search where)
@@ -950,7 +812,7 @@ static bool events_search(void *context, const char *pattern, enum list_search w
 
 	if (self->page.open)
 		return slow_page_search(&self->page, self->table, pattern, where);
-	return list_search(&self->list, &rows, pattern, where);
+	return list_search(&self->sorted.list, &rows, pattern, where);
 }
 
 static const struct request *events_ask(void *context, const struct scope *scope)
@@ -958,7 +820,7 @@ static const struct request *events_ask(void *context, const struct scope *scope
 	struct event_view *self = context;
 	struct request *request = &self->request.request;
 
-	if (self->area.rows < 1 || !self->vitals)
+	if (self->sorted.area.rows < 1 || !self->vitals)
 		return NULL;
 	memset(&self->request, 0, sizeof(self->request));	/* requests are compared as bytes */
 	request->kind = &event_table_kind;

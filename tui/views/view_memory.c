@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,13 @@
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
 #include "tui/views/table/hue.h"
+#include "tui/views/table/sorted_table.h"
 #include "config.h"
 #include "views.h"
 
 enum {
 	PAUSE_MS = 100,
-	MARK = 2,			/* columns for the cursor's '>' and a space */
-	DETAIL_STEP = 16,		/* columns by which a key moves the detail line */
+	MARK = 2,			/* columns in front of a line */
 	HEADS_FROM = 5, DETAIL_FROM = 6, TOTALS_FROM = 8,	/* rows from which there are these lines */
 	BESIDE_FROM = 140,		/* columns from which the row's life is beside the table, */
 	BESIDE_LEAST = 48, BESIDE_MOST = 66,	/* and its own */
@@ -39,19 +40,17 @@ enum {
 /* The columns from left to right; the heads name them. */
 enum { AT_LIVE, AT_CHANGE, AT_OBJECTS, AT_PEAK, AT_RATE, AT_FREED, AT_AGE, AT_TREND, AT_NAME, HEADS };
 
-static const struct {
-	const char *head;
-	int width;
-	int keep;			/* when room is short, the column with the lowest one goes first; 0: it stays */
-} columns[HEADS] = {
-	[AT_LIVE] = { "LIVE", 6, 0 }, [AT_CHANGE] = { "CHANGE", 7, 6 }, [AT_OBJECTS] = { "COUNT", 6, 5 },
-	[AT_PEAK] = { "PEAK", 6, 2 }, [AT_RATE] = { "RATE", 7, 3 }, [AT_FREED] = { "FREED%", 7, 4 },
-	[AT_AGE] = { "AGE", 6, 7 }, [AT_TREND] = { "TREND 60s", 10, 1 }, [AT_NAME] = { "CALL SITE", 12, 0 },
+static const struct sorted_column columns[HEADS] = {
+	[AT_LIVE] = { "LIVE", 6, 0, false }, [AT_CHANGE] = { "CHANGE", 7, 6, false },
+	[AT_OBJECTS] = { "COUNT", 6, 5, false }, [AT_PEAK] = { "PEAK", 6, 2, false },
+	[AT_RATE] = { "RATE", 7, 3, false }, [AT_FREED] = { "FREED%", 7, 4, false },
+	[AT_AGE] = { "AGE", 6, 7, false }, [AT_TREND] = { "TREND 60s", 10, 1, true },
+	[AT_NAME] = { "CALL SITE", 12, 0, true },
 };
-enum { KEEPS = 8 };
 
-struct layout {
-	int from[HEADS], width[HEADS];	/* columns of the area; width 0: left out */
+static const struct sorted_kind kind = {
+	.columns = columns, .count = HEADS, .name = AT_NAME, .trend = AT_TREND, .trend_most = 30,
+	.trend_sorts = AT_LIVE,
 };
 
 struct rank {				/* where a row of the answer stands: the larger ones first, then by `row` */
@@ -66,18 +65,14 @@ struct memory_view {
 	const struct scope *scope;
 	struct memory_request request;
 	struct rank *order;		/* of all rows of the table */
-	struct list list;
-	int sort;			/* a column */
-	bool invert;
+	struct sorted_table sorted;
 	enum memory_by by;
-	int detail_from;		/* the first column of the detail line that is shown */
 	bool open;			/* the stacks of a row fill the view: of this one */
 	uint32_t allocator;
 	uint64_t site;
 	char opened[MEMORY_TEXT];	/* its name */
 	int top, lines;			/* the first line of them that is shown; how many there are */
-	struct area area, rows;		/* of the last drawing: the table with its heads; its rows */
-	bool beside;			/* likewise: there was room beside the table */
+	bool beside;			/* in the last drawing: there was room beside the table */
 	char name[MEMORY_TEXT];		/* of the row that was named last */
 };
 
@@ -112,7 +107,9 @@ static struct list_rows rows_of(const struct memory_view *self)
 /* The row under the cursor; NULL: there is none. */
 static const struct memory_row *selected(const struct memory_view *self)
 {
-	return self->table && self->list.cursor < self->table->count ? row_at(self, self->list.cursor) : NULL;
+	const size_t cursor = self->sorted.list.cursor;
+
+	return self->table && cursor < self->table->count ? row_at(self, cursor) : NULL;
 }
 
 static int64_t change_of_row(const struct memory_row *row)
@@ -147,7 +144,7 @@ static struct rank rank_of(const struct memory_view *self, uint32_t at)
 		[AT_FREED] = (uint64_t)(1e6 * freed_of(row)), [AT_AGE] = age_of(self->table, row),
 	};
 
-	return (struct rank) { self->invert ? ~keys[self->sort] : keys[self->sort], at };
+	return (struct rank) { self->sorted.invert ? ~keys[self->sorted.sort] : keys[self->sorted.sort], at };
 }
 
 static int larger_first(const void *left, const void *right, void *context)
@@ -155,13 +152,13 @@ static int larger_first(const void *left, const void *right, void *context)
 	const struct memory_view *self = context;
 	const struct rank *a = left, *b = right;
 	char one[MEMORY_TEXT], other[MEMORY_TEXT];
-	int texts = self->sort != AT_NAME ? 0 : strverscmp(memory_row_text(&self->table->rows[a->row], one),
+	int texts = self->sorted.sort != AT_NAME ? 0 : strverscmp(memory_row_text(&self->table->rows[a->row], one),
 		memory_row_text(&self->table->rows[b->row], other));
 
 	if (a->key != b->key)
 		return a->key < b->key ? 1 : -1;
 	if (texts)
-		return self->invert ? -texts : texts;
+		return self->sorted.invert ? -texts : texts;
 	return (a->row > b->row) - (a->row < b->row);
 }
 
@@ -173,7 +170,7 @@ static void sort_rows(struct memory_view *self)
 		self->order[i] = rank_of(self, i);
 	if (rows.count)
 		qsort_r(self->order, rows.count, sizeof(*self->order), larger_first, self);
-	list_update(&self->list, &rows, self->list.height);
+	list_update(&self->sorted.list, &rows, self->sorted.list.height);
 }
 
 static void *memory_new(const struct config *config)
@@ -181,7 +178,8 @@ static void *memory_new(const struct config *config)
 	struct memory_view *self = util_alloc(sizeof(*self));
 
 	self->keys = &config->keys;
-	self->sort = AT_LIVE;
+	self->sorted.kind = &kind;
+	self->sorted.sort = AT_LIVE;
 	return self;
 }
 
@@ -224,73 +222,22 @@ static const char *signed_text(int64_t bytes, char text[NUMBER_TEXT])
 		bytes_text(bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes, number));
 }
 
-/* The columns that are left for the name, which is the last one. */
-static int rest_of(const struct layout *layout, int width)
+static void lay_out(struct memory_view *self)
 {
-	width -= MARK;
-	for (int i = 0; i < AT_NAME; i++)
-		width -= layout->width[i] ? layout->width[i] + 1 : 0;
-	return width - 1;
-}
+	const uint32_t change = self->table && self->table->compared ? 0 : 1u << AT_CHANGE;
+	const uint32_t age = self->table && !self->table->ages ? 1u << AT_AGE : 0;
 
-static struct layout layout_of(const struct memory_view *self, int width)
-{
-	static const int trends[] = { 20, 30 };
-	struct layout layout;
-
-	for (int i = 0; i < HEADS; i++)
-		layout.width[i] = columns[i].width;
-	if (!self->table || !self->table->compared)
-		layout.width[AT_CHANGE] = 0;
-	if (self->table && !self->table->ages)
-		layout.width[AT_AGE] = 0;
-	for (int keep = 1; keep < KEEPS && rest_of(&layout, width) < NAME_LEAST; keep++)
-		for (int i = 0; i < AT_NAME; i++)
-			if (columns[i].keep == keep)
-				layout.width[i] = 0;
-	for (size_t i = 0; i < sizeof(trends) / sizeof(*trends) && layout.width[AT_TREND]; i++)
-		if (rest_of(&layout, width) + layout.width[AT_TREND] - trends[i] >= 2 * NAME_LEAST)
-			layout.width[AT_TREND] = trends[i];
-	layout.width[AT_NAME] = rest_of(&layout, width);
-	for (int i = 0, at = MARK; i < HEADS; i++) {
-		at += i == AT_NAME;
-		layout.from[i] = at;
-		at += layout.width[i] ? layout.width[i] + 1 : 0;
-	}
-	return layout;
-}
-
-static struct place cell_of(const struct layout *layout, struct place place, int column)
-{
-	return (struct place) { place.row, place.column + layout->from[column], layout->width[column] };
-}
-
-static void draw_heads(const struct memory_view *self, struct canvas *canvas, struct place place,
-	const struct layout *layout)
-{
-	for (int i = 0; i < HEADS; i++) {
-		bool sorted = i == self->sort, left = i >= AT_TREND;
-		const char *head = i == AT_NAME && self->by == MEMORY_BY_ALLOCATOR ? "ALLOCATOR" : columns[i].head;
-		char text[NUMBER_TEXT];
-
-		util_print(text, sizeof(text), "%s%s", head,
-			sorted ? glyphs_text(canvas, self->invert ? GLYPH_UP : GLYPH_DOWN) : "");
-		(left ? canvas_text : canvas_right)(canvas, cell_of(layout, place, i),
-			sorted ? STYLE_SORTED : STYLE_HEAD, text);
-	}
+	sorted_lay_out(&self->sorted, (struct sorted_names) { NAME_LEAST, INT_MAX, 2 * NAME_LEAST }, change | age);
 }
 
 static void draw_name(const struct memory_view *self, struct canvas *canvas, struct place place, size_t row)
 {
-	const char *name = name_of(self, row), *match = list_match(name, self->scope->match);
-	int before = match ? (int)(match - name) : 0, length = canvas_width(canvas, self->scope->match);
 	int allocator = canvas_width(canvas, row_at(self, row)->called);
+	const char *name = name_of(self, row);
 
-	canvas_text(canvas, place, STYLE_TEXT, name);
-	if (allocator < place.width)
+	sorted_draw_name(canvas, place, name, self->scope->match);
+	if (allocator < place.width && !list_match(name, self->scope->match))
 		canvas_restyle(canvas, (struct place) { place.row, place.column, allocator }, STYLE_KERNEL);
-	if (match && before + length <= place.width)
-		canvas_restyle(canvas, (struct place) { place.row, place.column + before, length }, STYLE_MATCH);
 }
 
 static uint64_t total_of(const struct memory_table *table, uint32_t allocator)
@@ -301,9 +248,11 @@ static uint64_t total_of(const struct memory_table *table, uint32_t allocator)
 	return 0;
 }
 
-static void draw_numbers(const struct memory_table *table, struct canvas *canvas, struct place place,
-	const struct layout *layout, const struct memory_row *row)
+static void draw_numbers(const struct memory_view *self, struct canvas *canvas, struct place place,
+	const struct memory_row *row)
 {
+	const struct memory_table *table = self->table;
+	const struct sorted_table *sorted = &self->sorted;
 	uint64_t whole = total_of(table, row->allocator), age = age_of(table, row);
 	double share = whole ? (double)row->is.bytes / (double)whole : 0;
 	uint8_t heat = share >= 0.25 ? STYLE_HOT : share >= 0.05 ? STYLE_WARM : STYLE_TEXT;
@@ -311,20 +260,20 @@ static void draw_numbers(const struct memory_table *table, struct canvas *canvas
 		.gone = !row->is.objects };
 	char text[NUMBER_TEXT], number[NUMBER_TEXT];
 
-	canvas_right(canvas, cell_of(layout, place, AT_LIVE), heat, bytes_text(row->is.bytes, text));
-	canvas_right(canvas, cell_of(layout, place, AT_CHANGE), change_of_row(row) ? change_style(change) : STYLE_DIM,
-		signed_text(change_of_row(row), text));
-	canvas_right(canvas, cell_of(layout, place, AT_OBJECTS), STYLE_TEXT, bytes_text(row->is.objects, text));
-	canvas_right(canvas, cell_of(layout, place, AT_PEAK), STYLE_TEXT, bytes_text(row->peak, text));
+	canvas_right(canvas, sorted_cell(sorted, place, AT_LIVE), heat, bytes_text(row->is.bytes, text));
+	canvas_right(canvas, sorted_cell(sorted, place, AT_CHANGE),
+		change_of_row(row) ? change_style(change) : STYLE_DIM, signed_text(change_of_row(row), text));
+	canvas_right(canvas, sorted_cell(sorted, place, AT_OBJECTS), STYLE_TEXT, bytes_text(row->is.objects, text));
+	canvas_right(canvas, sorted_cell(sorted, place, AT_PEAK), STYLE_TEXT, bytes_text(row->peak, text));
 	util_print(text, sizeof(text), "%s/s", number_text(rate_of(table, row), 0, number));
-	canvas_right(canvas, cell_of(layout, place, AT_RATE), row->given ? STYLE_TEXT : STYLE_DIM,
+	canvas_right(canvas, sorted_cell(sorted, place, AT_RATE), row->given ? STYLE_TEXT : STYLE_DIM,
 		row->given ? text : "-");
-	canvas_right(canvas, cell_of(layout, place, AT_FREED), row->given && !row->taken ? STYLE_WARM :
+	canvas_right(canvas, sorted_cell(sorted, place, AT_FREED), row->given && !row->taken ? STYLE_WARM :
 		row->given ? STYLE_TEXT : STYLE_DIM, row->given ? number_text(freed_of(row), 1, text) : "-");
-	canvas_right(canvas, cell_of(layout, place, AT_AGE), age ? STYLE_TEXT : STYLE_DIM,
+	canvas_right(canvas, sorted_cell(sorted, place, AT_AGE), age ? STYLE_TEXT : STYLE_DIM,
 		age ? duration_text(age, 2, text) : "-");
-	if (layout->width[AT_TREND])
-		glyphs_trend(canvas, cell_of(layout, place, AT_TREND), STYLE_IDLE, row->trend, MEMORY_TREND);
+	if (sorted->width[AT_TREND])
+		glyphs_trend(canvas, sorted_cell(sorted, place, AT_TREND), STYLE_IDLE, row->trend, MEMORY_TREND);
 }
 
 /* ---- stacks ---- */
@@ -456,13 +405,6 @@ static void draw_totals(const struct memory_table *table, struct canvas *canvas,
 		canvas_text(canvas, place, STYLE_DIM, "what one has from another is in both");
 }
 
-static void add_note(char notes[NOTES], const char *note)
-{
-	size_t used = strlen(notes);
-
-	util_print(notes + used, NOTES - used, "%s%s", used ? "; " : "", note);
-}
-
 static uint64_t unsure_bytes(const struct memory_table *table)
 {
 	uint64_t unsure = 0;
@@ -482,7 +424,7 @@ static bool filter_ignored(const struct filter *filter)
 }
 
 /* What is missing from the rows, and what of the scope does not hold for them. */
-static void write_notes(const struct memory_view *self, char notes[NOTES])
+static const char *write_notes(const struct memory_view *self, char notes[NOTES])
 {
 	const struct memory_table *table = self->table;
 	const struct { uint64_t count; const char *what; } books[] = {
@@ -496,52 +438,56 @@ static void write_notes(const struct memory_view *self, char notes[NOTES])
 
 	notes[0] = '\0';
 	if (!table->traced && table->count && !self->scope->until_ns && !self->vitals->play.there)
-		add_note(notes, "the allocators are not traced now: what lives is as it was last told");
+		note_add(notes, NOTES, "the allocators are not traced now: what lives is as it was last told");
 	if (table->lost)
-		add_note(notes, util_print(note, sizeof(note), "%s trace events were lost: more or less may live",
+		note_add(notes, NOTES,
+			util_print(note, sizeof(note), "%s trace events were lost: more or less may live",
 			number_whole(table->lost, number)));
 	if (table->ages && unsure_bytes(table))
-		add_note(notes, util_print(note, sizeof(note), "%s of what lives are from before %s, since when events "
+		note_add(notes, NOTES,
+			util_print(note, sizeof(note), "%s of what lives are from before %s, since when events "
 			"were missing: they may be free", bytes_text(unsure_bytes(table), number),
 			scope_time(uptime_shown(table->answer.zero, table->sure_from), time)));
 	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++) {
 		if (books[i].count)
-			add_note(notes, util_print(note, sizeof(note), "%s %s", number_whole(books[i].count, number),
+			note_add(notes, NOTES,
+				util_print(note, sizeof(note), "%s %s", number_whole(books[i].count, number),
 				books[i].what));
 	}
 	if (table->totals_left_out)
-		add_note(notes, "not all allocators have their sum at the top");
+		note_add(notes, NOTES, "not all allocators have their sum at the top");
 	if (table->filters[0])
-		add_note(notes, util_print(note, sizeof(note), "of these events only some are traced now: %s",
+		note_add(notes, NOTES, util_print(note, sizeof(note), "of these events only some are traced now: %s",
 			table->filters));
 	if (table->forgot)
-		add_note(notes, util_print(note, sizeof(note), "since %s, older changes were forgotten",
+		note_add(notes, NOTES, util_print(note, sizeof(note), "since %s, older changes were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (table->base_forgot)
-		add_note(notes, "the baseline was forgotten");
+		note_add(notes, NOTES, "the baseline was forgotten");
 	if (!table->ages)
-		add_note(notes, "this window is past: it ends with a whole second, and ages are not known");
+		note_add(notes, NOTES, "this window is past: it ends with a whole second, and ages are not known");
 	if (table->answer.partial)
-		add_note(notes, "more events of this time are still to come");
+		note_add(notes, NOTES, "more events of this time are still to come");
 	if (!table->located && self->by == MEMORY_BY_SITE)
-		add_note(notes, "no call site is told: " SWITCH_ON " has it told");
+		note_add(notes, NOTES, "no call site is told: " SWITCH_ON " has it told");
 	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++)
 		if (table->traced && table->untraced >> i & 1)
-			add_note(notes, util_print(note, sizeof(note), "%s: its allocators are not traced",
+			note_add(notes, NOTES, util_print(note, sizeof(note), "%s: its allocators are not traced",
 				self->vitals->machines[i].name));
 	if (filter_ignored(&self->scope->filter))
-		add_note(notes, "memory is of no thread and no CPU: of the filter only its names count here");
+		note_add(notes, NOTES, "memory is of no thread and no CPU: of the filter only its names count here");
+	return notes;
 }
 
 /* "slab: node_new < tree_insert: 1,234,567 bytes live in 12 objects, peak ...; given out 3, freed 2" */
-static void write_detail(const struct memory_view *self, char text[DETAIL])
+static const char *write_detail(const struct memory_view *self, char text[DETAIL])
 {
 	const struct memory_row *row = selected(self);
 	char numbers[5][NUMBER_TEXT], took[DURATION_TEXT];
 	size_t used;
 
 	util_print(text, DETAIL, "%s: %s bytes live in %s object%s; peak %s; in the window %s given out, %s freed",
-		name_of(self, self->list.cursor), number_whole(row->is.bytes, numbers[0]),
+		name_of(self, self->sorted.list.cursor), number_whole(row->is.bytes, numbers[0]),
 		number_whole(row->is.objects, numbers[1]), util_plural(row->is.objects),
 		number_whole(row->peak, numbers[2]), number_whole(row->given, numbers[3]),
 		number_whole(row->taken, numbers[4]));
@@ -557,36 +503,7 @@ static void write_detail(const struct memory_view *self, char text[DETAIL])
 	used = strlen(text);
 	if (row->unsure)
 		util_print(text + used, DETAIL - used, "; %s bytes may be free", number_whole(row->unsure, numbers[0]));
-}
-
-/* It moves to the left only until its end is in the middle. */
-static void draw_detail(struct memory_view *self, struct canvas *canvas, struct place place)
-{
-	char text[DETAIL];
-
-	write_detail(self, text);
-	place.column++;
-	place.width--;
-	while (self->detail_from > 0 && canvas_width(canvas, text) - self->detail_from < place.width / 2)
-		self->detail_from -= DETAIL_STEP;
-	self->detail_from = self->detail_from < 0 ? 0 : self->detail_from;
-	canvas_text(canvas, place, STYLE_TITLE, canvas_skip(canvas, text, self->detail_from));
-}
-
-/* At the foot of the area, which it makes smaller: by a third at most, but by a row at least. */
-static void draw_notes(const struct memory_view *self, struct canvas *canvas, struct area *area)
-{
-	struct area at = { area->row, area->column + 1, 0, area->columns - 2 };
-	char notes[NOTES];
-
-	write_notes(self, notes);
-	if (!notes[0] || area->rows < 2)
-		return;
-	at.rows = canvas_rows(canvas, notes, at.columns);
-	at.rows = at.rows <= area->rows / 3 ? at.rows : area->rows < 6 ? 1 : area->rows / 3;
-	area->rows -= at.rows;
-	at.row += area->rows;
-	canvas_wrap(canvas, at, STYLE_WARN, notes);
+	return text;
 }
 
 /* ---- why there is nothing ---- */
@@ -640,37 +557,23 @@ static struct place take_row(struct area *area, bool first, bool room)
 	return place;
 }
 
-/* Takes the place of what is beside the table off the area. */
-static struct area take_beside(struct area *area)
-{
-	int third = area->columns / 3, width = third < BESIDE_MOST ? third : BESIDE_MOST;
-	struct area beside = *area;
-
-	if (area->columns < BESIDE_FROM)
-		return (struct area) { .rows = 0 };
-	beside.columns = width < BESIDE_LEAST ? BESIDE_LEAST : width;
-	area->columns -= beside.columns;
-	beside.column += area->columns;
-	return beside;
-}
-
 static void draw_table(struct memory_view *self, struct canvas *canvas)
 {
+	struct sorted_table *sorted = &self->sorted;
 	struct list_rows rows = rows_of(self);
-	struct layout layout = layout_of(self, self->area.columns);
-	struct place at = { self->area.row, self->area.column, self->area.columns };
+	struct place at = { 0, sorted->area.column, sorted->area.columns };
 
-	list_update(&self->list, &rows, (size_t)self->rows.rows);
-	if (self->rows.row > at.row)
-		draw_heads(self, canvas, at, &layout);
-	for (size_t i = self->list.top; i < rows.count && i < self->list.top + (size_t)self->rows.rows; i++) {
-		at.row = self->rows.row + (int)(i - self->list.top);
-		draw_numbers(self->table, canvas, at, &layout, row_at(self, i));
-		draw_name(self, canvas, cell_of(&layout, at, AT_NAME), i);
-		if (i == self->list.cursor) {
-			canvas_put(canvas, at, STYLE_TITLE, '>');
-			canvas_restyle(canvas, at, STYLE_CURSOR);
-		}
+	lay_out(self);
+	list_update(&sorted->list, &rows, (size_t)sorted->rows.rows);
+	if (sorted->rows.row > sorted->area.row)
+		sorted_draw_heads(sorted, canvas,
+			self->by == MEMORY_BY_ALLOCATOR ? "ALLOCATOR" : columns[AT_NAME].head);
+	for (size_t i = sorted->list.top; i < rows.count && i < sorted->list.top + (size_t)sorted->rows.rows; i++) {
+		at.row = sorted->rows.row + (int)(i - sorted->list.top);
+		draw_numbers(self, canvas, at, row_at(self, i));
+		draw_name(self, canvas, sorted_cell(sorted, at, AT_NAME), i);
+		if (i == sorted->list.cursor)
+			sorted_draw_cursor(canvas, at);
 	}
 }
 
@@ -680,15 +583,16 @@ static void memory_draw(void *context, struct canvas *canvas, struct area area)
 	bool heads = area.rows >= HEADS_FROM;
 	struct place detail_at, totals_at;
 	struct area beside;
+	char notes[NOTES], detail[DETAIL];
 
-	self->area = area;
+	self->sorted.area = area;
 	self->beside = false;
-	self->rows = (struct area) { .rows = 0 };
+	self->sorted.rows = (struct area) { .rows = 0 };
 	if (!self->vitals || area.rows < 1)
 		return;
 	if (why_empty(self).why) {
 		if (self->table && self->table->now)
-			draw_notes(self, canvas, &area);
+			sorted_draw_notes(canvas, &area, write_notes(self, notes));
 		heads = heads && area.rows >= HEADS_FROM;
 		emptiness_draw(why_empty(self), canvas,
 			(struct area) { area.row + heads, area.column + 2, area.rows - heads, area.columns - 3 },
@@ -697,15 +601,15 @@ static void memory_draw(void *context, struct canvas *canvas, struct area area)
 	}
 	totals_at = take_row(&area, true, area.rows >= TOTALS_FROM && !self->open);
 	detail_at = take_row(&area, false, area.rows >= DETAIL_FROM && !self->open);
-	draw_notes(self, canvas, &area);
+	sorted_draw_notes(canvas, &area, write_notes(self, notes));
 	if (self->open) {
 		draw_page(self, canvas, area);
 		return;
 	}
-	beside = take_beside(&area);
+	beside = sorted_take_beside(&area, BESIDE_FROM, BESIDE_LEAST, BESIDE_MOST);
 	self->beside = beside.rows;
-	self->area = area;
-	self->rows = (struct area) { area.row + heads, area.column, area.rows - heads, area.columns };
+	self->sorted.area = area;
+	self->sorted.rows = (struct area) { area.row + heads, area.column, area.rows - heads, area.columns };
 	draw_table(self, canvas);
 	if (totals_at.width)
 		draw_totals(self->table, canvas, (struct place) { totals_at.row, totals_at.column + MARK,
@@ -713,29 +617,10 @@ static void memory_draw(void *context, struct canvas *canvas, struct area area)
 	if (beside.rows)
 		draw_beside(self, canvas, beside);
 	if (detail_at.width)
-		draw_detail(self, canvas, detail_at);
+		sorted_draw_detail(&self->sorted, canvas, detail_at, write_detail(self, detail));
 }
 
 /* ---- what the user does ---- */
-
-static void sort_by(struct memory_view *self, int column)
-{
-	self->invert = self->sort == column && !self->invert;
-	self->sort = column;
-	sort_rows(self);
-}
-
-/* The next column that is shown and sorts, to the right (1) or left (-1), around the ends. */
-static int next_column(const struct memory_view *self, int step)
-{
-	struct layout layout = layout_of(self, self->area.columns);
-	int column = self->sort;
-
-	do
-		column = (column + step + HEADS) % HEADS;
-	while (column == AT_TREND || !layout.width[column]);
-	return column;
-}
 
 /* False: the action is none of the page's. Its lines have no cursor. */
 static bool act_on_page(struct memory_view *self, enum action action)
@@ -778,6 +663,7 @@ static bool memory_act(void *context, enum action action)
 {
 	struct memory_view *self = context;
 	struct list_rows rows = rows_of(self);
+	bool acted, sorts;
 
 	if (self->open && action != ACTION_GROUP)		/* which is about the table */
 		return act_on_page(self, action);
@@ -785,50 +671,30 @@ static bool memory_act(void *context, enum action action)
 	switch (action) {
 	case ACTION_OPEN:
 		return open_row(self);
-	case ACTION_SORT:
-	case ACTION_SORT_RIGHT:
-	case ACTION_SORT_LEFT:
-		sort_by(self, next_column(self, action == ACTION_SORT_LEFT ? -1 : 1));
-		return true;
-	case ACTION_INVERT:
-		sort_by(self, self->sort);
-		return true;
 	case ACTION_GROUP:
 		self->by = (self->by + 1) % MEMORY_BYS;
 		return true;
 	case ACTION_SORT_CPU:
 	case ACTION_SORT_TIME:
-		self->sort = -1;
-		sort_by(self, action == ACTION_SORT_CPU ? AT_LIVE : AT_AGE);
-		return true;
-	case ACTION_LEFT:
-		self->detail_from = self->detail_from > DETAIL_STEP ? self->detail_from - DETAIL_STEP : 0;
-		return true;
-	case ACTION_RIGHT:
-		self->detail_from += DETAIL_STEP;
+		self->sorted.sort = action == ACTION_SORT_CPU ? AT_LIVE : AT_AGE;
+		self->sorted.invert = false;
+		sort_rows(self);
 		return true;
 	default:
-		return list_act(&self->list, &rows, action);
+		acted = sorted_act(&self->sorted, &rows, action, &sorts);
+		if (sorts)
+			sort_rows(self);
+		return acted;
 	}
 }
 
 static void memory_click(void *context, int row, int column)
 {
 	struct memory_view *self = context;
-	struct layout layout = layout_of(self, self->area.columns);
 	struct list_rows rows = rows_of(self);
-	size_t line = self->list.top + (size_t)(row - self->rows.row);
 
-	column -= self->area.column;
-	if (self->open || column < 0 || column >= self->area.columns || !self->rows.rows)
-		return;
-	if (row >= self->rows.row && row < self->rows.row + self->rows.rows && line < rows.count)
-		list_select(&self->list, &rows, line);
-	for (int i = 0; row == self->area.row && row < self->rows.row && i < HEADS; i++)
-		if (layout.width[i] && column >= layout.from[i] && column <= layout.from[i] + layout.width[i]) {
-			sort_by(self, i == AT_TREND ? AT_LIVE : i);
-			return;
-		}
+	if (!self->open && sorted_click(&self->sorted, &rows, row, column))
+		sort_rows(self);
 }
 
 static bool memory_search(void *context, const char *pattern, enum list_search where)
@@ -836,7 +702,7 @@ static bool memory_search(void *context, const char *pattern, enum list_search w
 	struct memory_view *self = context;
 	struct list_rows rows = rows_of(self);
 
-	return !self->open && list_search(&self->list, &rows, pattern, where);
+	return !self->open && list_search(&self->sorted.list, &rows, pattern, where);
 }
 
 /* The stacks of the open row, or of the one beside which they are drawn. */
@@ -846,7 +712,7 @@ static const struct request *memory_ask(void *context, const struct scope *scope
 	struct request *request = &self->request.request;
 	const struct memory_row *row = self->beside ? selected(self) : NULL;
 
-	if (self->area.rows < 1 || !self->vitals)
+	if (self->sorted.area.rows < 1 || !self->vitals)
 		return NULL;
 	memset(&self->request, 0, sizeof(self->request));	/* requests are compared as bytes */
 	request->kind = &memory_table_kind;

@@ -15,6 +15,7 @@
 #include "tui/terminal/canvas.h"
 #include "tui/terminal/keys.h"
 #include "tui/terminal/theme.h"
+#include "tui/views/table/sorted_table.h"
 #include "config.h"
 #include "views.h"
 
@@ -474,13 +475,6 @@ static void draw_detail(struct timeline_view *self, struct canvas *canvas, struc
 		self->said ? keys_text(self->keys, self->said, hint) : text);
 }
 
-static void add_note(char notes[NOTES], const char *note)
-{
-	size_t used = strlen(notes);
-
-	util_print(notes + used, NOTES - used, "%s%s", used ? "; " : "", note);
-}
-
 /* What is missing from the rows. */
 static void write_notes(struct timeline_view *self, char notes[NOTES])
 {
@@ -498,37 +492,40 @@ static void write_notes(struct timeline_view *self, char notes[NOTES])
 
 	notes[0] = '\0';
 	if (timeline->stateless && !timeline->machine_count)
-		add_note(notes, "states are not known: no switch is traced; `ktop ctl events +sched`");
+		note_add(notes, NOTES, "states are not known: no switch is traced; `ktop ctl events +sched`");
 	if (self->focus != EVENT_NONE && !find_row(self, self->focus, &row))
-		add_note(notes, util_print(note, sizeof(note), "%s has no row: nothing tells of it here, or the filter "
+		note_add(notes, NOTES,
+			util_print(note, sizeof(note), "%s has no row: nothing tells of it here, or the filter "
 			"hides it", row_name(self, self->focus >> MACHINE_SHIFT, false, (uint32_t)self->focus)));
 	for (uint32_t i = 0; i < timeline->machine_count && i < self->vitals->machine_count; i++) {
 		const char *name = self->vitals->machines[i].name;
 
 		if (timeline->traced && timeline->untraced >> i & 1)
-			add_note(notes, util_print(note, sizeof(note), "%s: nothing is traced", name));
+			note_add(notes, NOTES, util_print(note, sizeof(note), "%s: nothing is traced", name));
 		else if (timeline->stateless >> i & 1)
-			add_note(notes, util_print(note, sizeof(note), "%s: states are not known: no switch is traced",
+			note_add(notes, NOTES,
+				util_print(note, sizeof(note), "%s: states are not known: no switch is traced",
 				name));
 	}
 	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++) {
 		util_print(form, sizeof(form), "%llu %s", (unsigned long long)books[i].count, books[i].what);
 		util_count(note, sizeof(note), books[i].count, form);
 		if (books[i].count)
-			add_note(notes, note);
+			note_add(notes, NOTES, note);
 	}
 	if (timeline->kept_from > timeline->from)
-		add_note(notes, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+		note_add(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(timeline->answer.zero, timeline->kept_from), time)));
 	if (timeline->exact_from > timeline->from)
-		add_note(notes, util_print(note, sizeof(note), "before %s, only sums of a second or more are known",
+		note_add(notes, NOTES,
+			util_print(note, sizeof(note), "before %s, only sums of a second or more are known",
 			scope_time(uptime_shown(timeline->answer.zero, timeline->exact_from), time)));
 	if (timeline->answer.partial)
-		add_note(notes, "more events of this time are still to come");
+		note_add(notes, NOTES, "more events of this time are still to come");
 	if (self->scope->base.until_ns)
-		add_note(notes, "this view shows no change since the baseline");
+		note_add(notes, NOTES, "this view shows no change since the baseline");
 	if (event_filter_ignores(&self->scope->filter, false))
-		add_note(notes, "of the filter only its CPUs, threads and processes count here");
+		note_add(notes, NOTES, "of the filter only its CPUs, threads and processes count here");
 }
 
 /* ---- why there is nothing ---- */
