@@ -45,6 +45,8 @@ struct kernel_watch {
 	bool tells;			/* the line about threads is to be sent */
 	uint32_t asked;			/* lines of kernel_watch_line() that are not answered */
 	struct trace_places places;
+	char refused[160];		/* why the first line was that was refused; "": none was */
+	bool lost;			/* one of these lines was not answered: the next look tells all again */
 	bool whole;			/* this look is not at programs alone */
 	uint64_t begun, ended, due;	/* ns: of this look, of the last one; when the next whole one is due */
 	struct firmware_search firmware;
@@ -223,6 +225,9 @@ bool kernel_watch_step(struct kernel_watch *watch, bool live, uint64_t now)
 		if (live)
 			guest_memory_renew(watch->memory);
 		watch->looking = watch->news = watch->tells = true;
+		if (watch->lost)
+			watch->places = (struct trace_places) { .next = 0 };
+		watch->lost = false;
 		watch->whole = now >= watch->due;
 		watch->begun = now;
 		watch->got_on = watch->looks.samples;
@@ -278,13 +283,15 @@ static bool find_context(const struct linux_kernel *kernel, uint64_t *context)
 	return true;
 }
 
-static bool write_task_line(const struct linux_kernel *kernel, char line[COMMANDS_LINE_MAX + 1])
+/* *states: it also says where the state of a thread is. */
+static bool write_task_line(const struct linux_kernel *kernel, char line[COMMANDS_LINE_MAX + 1], bool *states)
 {
 	const struct kernel_layout *layout = &kernel->layout;
 	char current[20] = "self";
 	uint64_t at;
 	int size;
 
+	*states = false;
 	if (kernel->arch == ARCH_X86_64 || kernel->arch == ARCH_I386) {
 		if (!find_current(kernel, &at))
 			return false;
@@ -292,7 +299,8 @@ static bool write_task_line(const struct linux_kernel *kernel, char line[COMMAND
 	}
 	size = snprintf(line, COMMANDS_LINE_MAX + 1, "task %s %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32, current,
 		layout->task_group, layout->task_pid, layout->task_comm, layout->task_memory);
-	if (kernel->arch == ARCH_X86_64 && layout->states && find_context(kernel, &at))
+	*states = kernel->arch == ARCH_X86_64 && layout->states && find_context(kernel, &at);
+	if (*states)
 		snprintf(line + size, COMMANDS_LINE_MAX + 1 - (size_t)size, " %" PRIx32 " %" PRIx32 " %" PRIx64,
 			layout->task_state, layout->task_queued, at);
 	return true;
@@ -306,7 +314,7 @@ bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX +
 
 	if (kernel && kernel->layout.tasks && watch->tells) {
 		watch->tells = false;
-		any = write_task_line(kernel, line);
+		any = write_task_line(kernel, line, &watch->places.states);
 	} else if (kernel && kernel->layout.tasks && watch->looks.begun) {
 		any = trace_places_line(&watch->places, watch->symbols, line);
 	}
@@ -315,18 +323,30 @@ bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX +
 	return any;
 }
 
-void kernel_watch_answered(struct kernel_watch *watch, bool lost)
+void kernel_watch_answered(struct kernel_watch *watch, bool ok, const char *text)
 {
+	bool lost = !ok && commands_unanswered(text);
+
 	watch->asked -= watch->asked > 0;
 	watch->looks.asks = watch->asked > 0;
-	if (lost)
-		watch->places = (struct trace_places) { .next = 0 };
+	watch->lost = watch->lost || lost;
+	if (!ok && !lost && !watch->refused[0])
+		util_print(watch->refused, sizeof(watch->refused), "%s",
+			strncmp(text, "usage", 5) == 0 ? "the plugin is older than this ktop" : text);
 }
 
 bool kernel_watch_has_told(const struct kernel_watch *watch, char *missing, size_t size)
 {
+	const struct linux_kernel *kernel = symbols_linux_kernel(watch->symbols);
+	bool other = kernel && kernel->arch != ARCH_X86_64;
+	bool bare = kernel && !other && !kernel->layout.tasks && watch->looks.ended;
+
 	trace_places_missing(&watch->places, missing, size);
-	return trace_places_are_told(&watch->places) && !watch->asked;
+	if (bare)
+		util_print(missing, size, "any: its BTF does not tell where the kernel keeps its threads");
+	if (watch->refused[0])
+		util_print(missing, size, "some: %s", watch->refused);
+	return other || bare || (trace_places_are_told(&watch->places) && !watch->asked);
 }
 
 /* ---- the code that runs ---- */

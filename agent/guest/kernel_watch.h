@@ -68,10 +68,13 @@ bool kernel_watch_is_walking(const struct kernel_watch *watch);
  * happen (trace_places.h). False: that is not known, or the line was given already.
  */
 bool kernel_watch_line(struct kernel_watch *watch, char line[COMMANDS_LINE_MAX + 1]);
-/* A line was answered, or will not be. `lost`: it has not reached the guest. */
-void kernel_watch_answered(struct kernel_watch *watch, bool lost);
+/* A line was answered, or will not be. What has not reached the guest is told again in the next look. */
+void kernel_watch_answered(struct kernel_watch *watch, bool ok, const char *text);
 
-/* All lines about trace events were answered. `missing`: as of trace_places_missing(). */
+/*
+ * All lines about trace events were answered, or there are none for this kernel. `missing`: what is not traced, and
+ * why; "": nothing, as far as is known.
+ */
 bool kernel_watch_has_told(const struct kernel_watch *watch, char *missing, size_t size);
 
 /* ---- the code that runs ---- */

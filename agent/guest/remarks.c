@@ -203,7 +203,7 @@ static void add_missing(struct line *line)
 
 	kernel_watch_has_told(line->epoch->watch, missing, sizeof(missing));
 	if (missing[0])
-		add(line, util_print(part, sizeof(part), "this kernel lacks functions, so the plugin does not trace %s",
+		add(line, util_print(part, sizeof(part), "events that the plugin does not trace of this kernel: %s",
 			missing));
 }
 

@@ -62,19 +62,6 @@ static bool find(const struct row *row, const struct symbols *symbols, struct ke
 	return found->function && !found->several;
 }
 
-/* False: this kernel lacks what the row needs. */
-static bool write_line(const struct row *row, const struct symbols *symbols, char line[COMMANDS_LINE_MAX + 1])
-{
-	const struct kernel_layout *layout = &symbols_linux_kernel(symbols)->layout;
-	struct kernel_function found;
-
-	if ((row->states && !layout->states) || (row->irqs && !layout->irqs) || !find(row, symbols, &found))
-		return false;
-	snprintf(line, COMMANDS_LINE_MAX + 1, "place %s %" PRIx64 " %" PRIx64 " %" PRIx64, row->role,
-		found.function->address, found.function->end, row->irqs ? layout->irq_number : row->value);
-	return true;
-}
-
 bool trace_places_line(struct trace_places *places, const struct symbols *symbols, char line[COMMANDS_LINE_MAX + 1])
 {
 	const struct linux_kernel *kernel = symbols_linux_kernel(symbols);
@@ -82,9 +69,20 @@ bool trace_places_line(struct trace_places *places, const struct symbols *symbol
 	if (places->next == ROWS || !kernel || kernel->arch != ARCH_X86_64 || !are_known(symbols))
 		return false;
 	while (places->next < ROWS) {
-		if (write_line(&rows[places->next++], symbols, line))
+		const struct row *row = &rows[places->next];
+		const uint64_t bit = UINT64_C(1) << places->next++;
+		struct kernel_function found;
+
+		if ((row->states && !places->states) || (row->irqs && !kernel->layout.irqs)) {
+			places->unknown |= bit;
+		} else if (!find(row, symbols, &found)) {
+			places->missing |= bit;
+		} else {
+			snprintf(line, COMMANDS_LINE_MAX + 1, "place %s %" PRIx64 " %" PRIx64 " %" PRIx64, row->role,
+				found.function->address, found.function->end,
+				row->irqs ? kernel->layout.irq_number : row->value);
 			return true;
-		places->missing |= UINT64_C(1) << (places->next - 1);
+		}
 	}
 	return false;
 }
@@ -98,11 +96,11 @@ const char *trace_places_missing(const struct trace_places *places, char *text, 
 {
 	text[0] = '\0';
 	for (uint32_t i = 0; i < ROWS; i++)
-		if (places->missing >> i & 1) {
+		if ((places->missing | places->unknown) >> i & 1) {
 			size_t used = strlen(text);
 
-			util_print(text + used, size - used, "%s%s: no %s", used ? "; " : "", rows[i].events,
-				rows[i].function);
+			util_print(text + used, size - used, "%s%s: %s %s", used ? "; " : "", rows[i].events,
+				places->missing >> i & 1 ? "no single" : "unknown structures in", rows[i].function);
 		}
 	return text;
 }

@@ -17,7 +17,9 @@ struct symbols;
 /* All 0: nothing was told yet. */
 struct trace_places {
 	uint32_t next;			/* the row that is looked for next */
-	uint64_t missing;		/* bit i: this kernel lacks the function of row i */
+	bool states;			/* the plugin knows where the states of threads are; set by who tells it */
+	uint64_t missing;		/* bit i: this kernel lacks the function of row i, or has several */
+	uint64_t unknown;		/* bit i: it is not known where that function's structures have what is told */
 };
 
 /* Writes the next line. False: there is none, or the kernel's names are not known yet. */
@@ -25,7 +27,7 @@ bool trace_places_line(struct trace_places *places, const struct symbols *symbol
 
 bool trace_places_are_told(const struct trace_places *places);	/* all that there are */
 
-/* "sched_wake: no function wake_up_new_task; ...": what is not traced for that. "": nothing, as far as is known. */
+/* "sched_wake: no single wake_up_new_task; ...": what is not traced for that. "": nothing, as far as is known. */
 const char *trace_places_missing(const struct trace_places *places, char *text, size_t size);
 
 #endif

@@ -17,6 +17,7 @@
 enum {
 	LEND_MS = 5000,			/* so long the connection to QMP may be in use */
 	ANSWER_MS = 3000,
+	KEPT_ID = sizeof(((struct recording_boot *)0)->boot_id),
 };
 
 /* The job's: what it is given, and what it has made. */
@@ -149,14 +150,29 @@ static void begin(struct post_mortem *dead)
 	dead->job = job_new(&work, dead->autopsy);
 }
 
-/* The boot that the session watches; if it has seen none, the first. SIZE_MAX: it is not there. */
+/* Something has come since the job began: what it has read was counted by what had come before. */
+static bool has_gone_on(const struct post_mortem *dead)
+{
+	const struct black_box_had *had = &dead->autopsy->had;
+	struct black_box_had now = had_by(dead->decode);
+	bool same = !had->events == !now.events && had->cpus == now.cpus && (!had->events ||
+		(memcmp(had->boot_id, now.boot_id, sizeof(had->boot_id)) == 0 &&
+		memcmp(had->events, now.events, had->cpus * sizeof(*had->events)) == 0));
+
+	free(now.events);
+	return !same;
+}
+
+/* The boot that the session watches; if it has seen none, the only one. SIZE_MAX: it is not there, or not known. */
 static size_t boot_to_read(const struct post_mortem *dead)
 {
 	const struct recording *recording = dead->autopsy->recording;
 	const uint8_t *boot_id = decode_boot(dead->decode);
 
+	if (has_gone_on(dead))
+		return SIZE_MAX;
 	for (size_t i = 0; recording && i < recording->boot_count; i++)
-		if (!boot_id || memcmp(recording->boots[i].boot_id, boot_id, sizeof(recording->boots[i].boot_id)) == 0)
+		if (boot_id ? memcmp(recording->boots[i].boot_id, boot_id, KEPT_ID) == 0 : recording->boot_count == 1)
 			return i;
 	return SIZE_MAX;
 }
@@ -201,6 +217,14 @@ bool post_mortem_step(struct post_mortem *dead, bool *failed, char **said)
 	return true;
 }
 
+bool post_mortem_writes(const struct post_mortem *dead, char *text, size_t size)
+{
+	if (!dead->job || job_done(dead->job))
+		return false;
+	util_print(text, size, "%s", dead->autopsy->path);
+	return true;
+}
+
 bool post_mortem_reads(const struct post_mortem *dead)
 {
 	return dead->reader;
@@ -215,7 +239,7 @@ size_t post_mortem_read(struct post_mortem *dead, void *to, size_t room)
 {
 	size_t done = 0, got;
 
-	if (!dead->ahead)
+	if (!dead->ahead && dead->autopsy->had.events)
 		decode_ahead(dead->decode, true);
 	dead->ahead = true;
 	while ((got = reader_read(dead->reader, (char *)to + done, room - done)))

@@ -29,6 +29,9 @@ void post_mortem_free(struct post_mortem *dead);	/* leaves the job behind; NULL 
  */
 bool post_mortem_step(struct post_mortem *dead, bool *failed, char **said);
 
+/* True: the recording is still being written; `text` names it. */
+bool post_mortem_writes(const struct post_mortem *dead, char *text, size_t size);
+
 /* Packets are there to be read, and the decoder has taken all bytes before. They must be fed to it before the next. */
 bool post_mortem_reads(const struct post_mortem *dead);
 size_t post_mortem_read(struct post_mortem *dead, void *to, size_t room);	/* 0: there are no more */

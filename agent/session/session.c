@@ -153,7 +153,7 @@ static void told(void *context, bool ok, const char *text)
 	struct session *session = context;
 
 	if (session->epoch)
-		kernel_watch_answered(session->epoch->watch, !ok && commands_unanswered(text));
+		kernel_watch_answered(session->epoch->watch, ok, text);
 }
 
 /* Samples come, of a kernel that is sampled from outside. A recording's may have come before. */
@@ -776,11 +776,12 @@ static void step_dead(struct session *session)
 	if (post_mortem_step(session->dead, &failed, &said)) {
 		session_say(session, failed, said);
 		free(said);
-		session->read_dead = !failed;
-		session->changed = true;
+		session->dead_failed = failed;
 	}
 	if (!post_mortem_over(session->dead))
 		return;
+	session->read_dead = !session->dead_failed;
+	session->changed = true;
 	post_mortem_free(session->dead);
 	session->dead = NULL;
 }
@@ -901,7 +902,8 @@ bool session_left_running(const struct session *session)
 bool session_writes(struct session *session, char *text, size_t size)
 {
 	session_finish_orders(session);
-	return saver_writes(session->saver, text, size);
+	return (session->dead && post_mortem_writes(session->dead, text, size)) ||
+		saver_writes(session->saver, text, size);
 }
 
 struct metadata_machine session_machine(const struct session *session)

@@ -35,6 +35,7 @@ struct session {
 	struct packet_tap *taps;	/* a list; NULL: it is empty */
 	struct flight *flight;		/* NULL: what came last is not kept */
 	struct post_mortem *dead;	/* the memory of a machine that answers no more is read; NULL: it is not */
+	bool dead_failed;		/* it could not be, `dead` says */
 	bool read_dead;			/* it was, and nothing has come since */
 	struct mailbox *mailbox;
 	struct saver *saver;

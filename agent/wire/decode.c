@@ -20,8 +20,9 @@ enum {
 struct lane {
 	struct books books;
 	uint64_t first_sequence;		/* of its first packet in this epoch; lower if later ones contradict */
-	uint64_t next_sequence, taken, end;	/* as its last packet says */
+	uint64_t next_sequence, taken, end;	/* as its last packet says, of those that the guest has sent */
 	uint64_t put;				/* events that are in packets, up to the end of the last one */
+	uint64_t counted;			/* `taken`, with what came ahead */
 	bool ahead;				/* some of them came ahead, and the guest may still send them */
 };
 
@@ -186,7 +187,7 @@ static void count_events(struct lane *lane, uint64_t taken, uint64_t received)
 	if (books->earlier_lost > books->earlier)
 		books->earlier_lost = books->earlier;
 	books->lost = taken - books->received - books->earlier;
-	lane->taken = taken;
+	lane->counted = taken;
 }
 
 static void count_packet(struct lane *lane, uint64_t sequence)
@@ -213,12 +214,14 @@ static void keep_books(struct lane *lane, const struct ktop_wire_packet *wire, u
 		lane->books.earlier = earlier;
 		lane->books.earlier_lost = wire->discarded;
 	}
-	count_events(lane, lane->ahead && taken < lane->taken ? lane->taken : taken, received);
-	if (!ahead)
+	count_events(lane, lane->ahead && taken < lane->counted ? lane->counted : taken, received);
+	if (!ahead) {
 		count_packet(lane, wire->sequence);
+		lane->taken = taken;
+		lane->end = wire->end;
+	}
 	if (ahead || !lane->ahead || wire->before + events > lane->put) {
 		lane->put = wire->before + events;
-		lane->end = wire->end;
 		lane->ahead = ahead;
 	}
 }
@@ -229,7 +232,7 @@ static void keep_books(struct lane *lane, const struct ktop_wire_packet *wire, u
  */
 static bool is_rewound(const struct lane *lane, const struct ktop_wire_packet *wire)
 {
-	return lane->books.packets && !lane->ahead && wire->sequence < lane->next_sequence && wire->begin < lane->end &&
+	return lane->books.packets && wire->sequence < lane->next_sequence && wire->begin < lane->end &&
 		wire->before + wire->discarded < lane->taken;
 }
 
@@ -257,7 +260,7 @@ static uint64_t lost_before(const struct lane *lane, const struct ktop_wire_pack
 {
 	uint64_t taken = wire->before + wire->discarded;
 
-	return lane->books.packets && taken > lane->taken ? taken - lane->taken : 0;
+	return lane->books.packets && taken > lane->counted ? taken - lane->counted : 0;
 }
 
 static void deliver(struct decode *decode, const uint8_t *bytes,
@@ -276,7 +279,7 @@ static void deliver(struct decode *decode, const uint8_t *bytes,
 		decode->counts.resyncs++;
 	decode->skipping = false;
 	if (!decode->booted || is_foreign(decode, wire) ||
-			is_rewound(lane_of(decode, wire->stream, wire->cpu), wire))
+			(!decode->ahead && is_rewound(lane_of(decode, wire->stream, wire->cpu), wire)))
 		begin_epoch(decode, wire->boot_id);
 
 	lane = lane_of(decode, wire->stream, wire->cpu);

@@ -13,10 +13,10 @@
 /* ---- calls: x86-64's struct pt_regs, include/uapi/asm/ptrace.h ---- */
 
 struct call_registers {
-	uint64_t r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi, number, pc;
+	uint64_t r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi, number, pc, cs;
 };
 
-enum { RT_SIGRETURN = 15 };
+enum { RT_SIGRETURN = 15, PROGRAM_32 = 0x23 };	/* of a program of 32 bits, whose calls have other numbers: its CS */
 
 /* The first argument is their address. */
 static void enter_call(struct ktop *ktop, const struct moment *moment, const struct role_place *place)
@@ -37,7 +37,7 @@ static void leave_call(struct ktop *ktop, const struct moment *moment, const str
 	struct call_registers is;
 
 	(void)place;
-	if (!moment_read_stack(moment, moment_argument(moment, 0), &is, sizeof(is)))
+	if (!moment_read_stack(moment, moment_argument(moment, 0), &is, sizeof(is)) || is.cs == PROGRAM_32)
 		return;
 	number = is.number == UINT64_MAX ? RT_SIGRETURN : (uint32_t)is.number;
 	ktop_trace_syscall_exit(ktop, thread, number, is.rax);

@@ -379,6 +379,8 @@ static void find_clock(struct clock_layout *clock, const struct btf *btf, uint32
 
 void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf, size_t word)
 {
+	uint32_t delayed;
+
 	*layout = (struct kernel_layout) { .modules = false };
 	layout->modules = find(btf, "module", "list", &layout->module_list) &&
 		find_text(btf, "module", "name", &layout->module_name, &layout->module_name_size) &&
@@ -399,7 +401,9 @@ void kernel_layout_set(struct kernel_layout *layout, const struct btf *btf, size
 		find(btf, "task_struct", "mm", &layout->task_memory);
 	layout->states = (find(btf, "task_struct", "__state", &layout->task_state) ||
 		find(btf, "task_struct", "state", &layout->task_state)) &&	/* before 5.14: a long */
-		find(btf, "task_struct", "on_rq", &layout->task_queued);
+		find(btf, "task_struct", "on_rq", &layout->task_queued) &&
+		/* Since 6.12 a thread that sleeps may still be in the queue: its state is not told by these two. */
+		!find(btf, "sched_entity", "sched_delayed", &delayed);
 	layout->irqs = find(btf, "irq_desc", "irq_data.irq", &layout->irq_number);
 	find(btf, "pcpu_hot", "current_task", &layout->current);
 	find(btf, "pcpu_hot", "preempt_count", &layout->preempt);

@@ -92,7 +92,7 @@ static void next(struct trace_places *places, const struct symbols *symbols, con
 static void functions_that_the_kernel_has_are_told(void **state)
 {
 	struct symbols *symbols = kernel(true);
-	struct trace_places places = { .next = 0 };
+	struct trace_places places = { .states = true };
 	char line[COMMANDS_LINE_MAX + 1], missing[1000];
 
 	(void)state;
@@ -109,8 +109,8 @@ static void functions_that_the_kernel_has_are_told(void **state)
 	assert_false(trace_places_line(&places, symbols, line));
 	trace_places_missing(&places, missing, sizeof(missing));
 	assert_ptr_equal(missing, strstr(missing,
-		"sched_switch: no __switch_to_asm; syscall_exit: no syscall_exit_to_user_mode; "));
-	assert_non_null(strstr(missing, "softirq: no rcu_core_si"));	/* two are called so */
+		"sched_switch: no single __switch_to_asm; syscall_exit: no single syscall_exit_to_user_mode; "));
+	assert_non_null(strstr(missing, "softirq: no single rcu_core_si"));	/* two are called so */
 	assert_null(strstr(missing, "do_syscall_64"));
 	assert_null(strstr(missing, "handle_softirqs"));
 	trace_places_missing(&places, missing, 40);
@@ -132,7 +132,7 @@ static void what_needs_structures_is_missing_without_them(void **state)
 	next(&places, symbols, "place softirq ffffffff9d000580 ffffffff9d0005c0 1");
 	assert_false(trace_places_line(&places, symbols, line));
 	trace_places_missing(&places, missing, sizeof(missing));
-	assert_non_null(strstr(missing, "sched_wake: no try_to_wake_up"));
+	assert_non_null(strstr(missing, "sched_wake: unknown structures in try_to_wake_up"));
 	symbols_free(symbols);
 }
 

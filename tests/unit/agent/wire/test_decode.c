@@ -461,6 +461,40 @@ static void test_machine_put_back(void **state)
 	packets_free(packets);
 }
 
+/* Some was read ahead of what the guest sends; then it is put back to before that. */
+static void test_machine_put_back_behind_what_came_ahead(void **state)
+{
+	struct packets *packets = packets_new(1);
+	struct decode *decode = log_decode(&out);
+	uint64_t seed = 8, time, first;
+	struct packets_lane saved;
+	size_t sent, ahead;
+
+	(void)state;
+	in.count = 0;
+	first = add_packet(packets, &in, KTOP_SAMPLES, 0, 1000, 5, &seed, 5);
+	saved = packets->lanes[KTOP_SAMPLES][0];
+	time = add_packet(packets, &in, KTOP_SAMPLES, 0, first, 5, &seed, 5);
+	sent = packets->size;
+	add_packet(packets, &in, KTOP_SAMPLES, 0, time, 5, &seed, 5);
+	ahead = packets->size;
+	packets->lanes[KTOP_SAMPLES][0] = saved;
+	add_packet(packets, &in, KTOP_SAMPLES, 0, first, 3, &seed, 5);
+	decode_feed(decode, packets->bytes, sent);
+	assert_int_equal(decode_put(decode, STREAM_SAMPLES, 0), 10);
+	decode_ahead(decode, true);
+	decode_feed(decode, packets->bytes + sent, ahead - sent);
+	decode_ahead(decode, false);
+	assert_int_equal(decode_put(decode, STREAM_SAMPLES, 0), 15);
+	assert_int_equal(out.boots, 1);
+	decode_feed(decode, packets->bytes + ahead, packets->size - ahead);
+	assert_true(log_same(&in, &out));
+	assert_int_equal(out.boots, 2);
+	assert_int_equal(decode_books(decode, STREAM_SAMPLES, 0).received, 3);
+	decode_free(decode);
+	packets_free(packets);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_full_time),
 		cmocka_unit_test(test_two_boots),
 		cmocka_unit_test(test_machine_put_back),
+		cmocka_unit_test(test_machine_put_back_behind_what_came_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
