@@ -85,19 +85,19 @@ void ktop_black_box_keep(struct ktop *ktop)
 	uint16_t head[2];		/* id, bytes */
 
 	for (int i = 0; box && !box->names_full && i < NAMES_AT_ONCE; i++) {
-		uint8_t *to = (uint8_t *)ktop + box->names_at + box->names;
-		uint32_t before = kept->count, size;
+		uint8_t *to = (uint8_t *)ktop + box->names_at + box->names, payload[NAME_MOST];
+		uint32_t before = kept->count, size = ktop_meta_number(&ktop->meta, kept, payload, &head[0]);
 
-		box->names_full = box->names_at + box->names + sizeof(head) + NAME_MOST > box->rings_at;
-		if (box->names_full)
-			return;
-		size = ktop_meta_number(&ktop->meta, kept, to + sizeof(head), &head[0]);
 		if (size == 0) {
 			kept->count = before;
 			return;
 		}
+		box->names_full = box->names_at + box->names + sizeof(head) + size > box->rings_at;
+		if (box->names_full)
+			return;
 		head[1] = (uint16_t)size;
 		__builtin_memcpy(to, head, sizeof(head));
+		__builtin_memcpy(to + sizeof(head), payload, size);
 		box->names += (uint32_t)sizeof(head) + size;
 	}
 }

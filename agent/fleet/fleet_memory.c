@@ -91,12 +91,13 @@ static void add_row(struct sum *sum, size_t index, const struct memory_row *own)
 {
 	const struct memory_row row = rename_row(own, sum->fleet->names[index], index, sum->differ);
 	uint32_t place = place_of(sum, &row);
-	struct memory_row *to = &sum->table->rows[place];
+	struct memory_row *to;
 	uint64_t oldest = fleet_time(sum->fleet, &sum->fleet->machines[index], row.oldest);
 
 	sum->table->refused += place == NOWHERE;
 	if (place == NOWHERE)
 		return;
+	to = &sum->table->rows[place];
 	add_live(&to->is, &row.is);
 	add_live(&to->was, &row.was);
 	to->peak += row.peak;

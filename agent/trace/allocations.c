@@ -10,6 +10,7 @@
 #include "trace_order.h"
 
 enum { OBJECTS_LEAST = 1 << 10, OBJECTS_PART = 8, OTHERS_PART = 32 };
+enum { ORIGINS_MOST = 1 << 16 };	/* an answer has a row for each: with more it would take too long */
 enum { BORN_UNIT = 20 };		/* the time of an object is kept in units of 2^20 ns: for 52 days */
 enum { AT_NUMBER = 1, AT_ADDRESS, AT_BYTES };	/* the values of both events */
 
@@ -76,7 +77,8 @@ static uint32_t have_origin(struct allocations *allocations, uint32_t allocator,
 {
 	uint64_t hash = hash_pair(&allocations->by_origin, allocator, stack);
 	uint32_t found = find_origin(allocations, hash, allocator, stack);
-	size_t most = budget_share(allocations->budget, OTHERS_PART) / sizeof(struct origin);
+	size_t share = budget_share(allocations->budget, OTHERS_PART) / sizeof(struct origin);
+	size_t most = share < ORIGINS_MOST ? share : ORIGINS_MOST;
 	struct origin *origins;
 
 	if (found != HASH_NONE)
@@ -138,14 +140,21 @@ static struct allocation_change *change_of(struct allocations *allocations, uint
 
 /* ---- objects ---- */
 
-static uint64_t place_of(const struct allocations *allocations, uint64_t address)
+/* By both: a guest may give out one address by any number of allocators. */
+static uint64_t place_of(const struct allocations *allocations, uint32_t allocator, uint64_t address)
 {
-	return hash_mix(address ^ allocations->seed, UINT64_C(0x9e3779b97f4a7c15)) & (allocations->object_room - 1);
+	return hash_mix(hash_mix(address ^ allocations->seed, UINT64_C(0x9e3779b97f4a7c15)), allocator) &
+		(allocations->object_room - 1);
+}
+
+static uint64_t home_of(const struct allocations *allocations, const struct object *object)
+{
+	return place_of(allocations, allocations->origins[object->origin - 1].allocator, object->address);
 }
 
 static void put_object(struct allocations *allocations, const struct object *object)
 {
-	uint64_t at = place_of(allocations, object->address);
+	uint64_t at = home_of(allocations, object);
 
 	while (allocations->objects[at].origin)
 		at = (at + 1) & (allocations->object_room - 1);
@@ -184,7 +193,7 @@ static struct object *find_object(const struct allocations *allocations, uint32_
 
 	if (!allocations->object_room)
 		return NULL;
-	for (uint64_t at = place_of(allocations, address);; at = (at + 1) & (allocations->object_room - 1)) {
+	for (uint64_t at = place_of(allocations, allocator, address);; at = (at + 1) & (allocations->object_room - 1)) {
 		object = &allocations->objects[at];
 		if (!object->origin)
 			return NULL;
@@ -199,7 +208,7 @@ static void drop_object(struct allocations *allocations, struct object *object)
 	uint64_t mask = allocations->object_room - 1, empty = (uint64_t)(object - allocations->objects);
 
 	for (uint64_t at = (empty + 1) & mask; allocations->objects[at].origin; at = (at + 1) & mask) {
-		uint64_t home = place_of(allocations, allocations->objects[at].address);
+		uint64_t home = home_of(allocations, &allocations->objects[at]);
 
 		if (((at - home) & mask) < ((at - empty) & mask))
 			continue;

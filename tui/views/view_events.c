@@ -512,57 +512,57 @@ static const char *write_notes(const struct event_view *self, char notes[NOTES])
 		util_print(form, sizeof(form), "%llu %s", (unsigned long long)books[i].count, books[i].what);
 		util_count(note, sizeof(note), books[i].count, form);
 		if (books[i].count)
-			note_add(notes, NOTES, note);
+			sorted_note(notes, NOTES, note);
 	}
 	if (table->filters[0]) {
-		note_add(notes, NOTES, "of these events only some are traced now");
+		sorted_note(notes, NOTES, "of these events only some are traced now");
 		util_print(notes + strlen(notes), NOTES - strlen(notes), ": %s", table->filters);
 	}
 	if (self->page.open && table->slow_forgot)
-		note_add(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+		sorted_note(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->slow_from), time)));
 	if (self->page.open && table->slow_from < table->exact_from)
-		note_add(notes, NOTES,
+		sorted_note(notes, NOTES,
 			util_print(note, sizeof(note), "before %s, only the longest of each minute are known",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
 	if (!self->page.open && table->forgot)
-		note_add(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+		sorted_note(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (!self->page.open && table->from < table->exact_from)
-		note_add(notes, NOTES,
+		sorted_note(notes, NOTES,
 			util_print(note, sizeof(note), "before %s, times are rounded to whole seconds or more",
 			scope_time(uptime_shown(table->answer.zero, table->exact_from), time)));
 	if (self->page.open && table->slow_more)
-		note_add(notes, NOTES, util_print(note, sizeof(note), "%u more of this name are not looked at",
+		sorted_note(notes, NOTES, util_print(note, sizeof(note), "%u more of this name are not looked at",
 			(unsigned)table->slow_more));
 	if (self->page.open && self->scope->base.until_ns)
-		note_add(notes, NOTES, "this view shows no change since the baseline");
+		sorted_note(notes, NOTES, "this view shows no change since the baseline");
 	if (!self->page.open && table->base_forgot)
-		note_add(notes, NOTES, table->compared ? "the baseline's beginning was forgotten" :
+		sorted_note(notes, NOTES, table->compared ? "the baseline's beginning was forgotten" :
 			"the baseline was forgotten");
 	else if (!self->page.open && table->compared && table->base_from < table->exact_from)
-		note_add(notes, NOTES, "the baseline is rounded to whole seconds or more");
+		sorted_note(notes, NOTES, "the baseline is rounded to whole seconds or more");
 	if (!self->page.open && !table->open_known)
-		note_add(notes, NOTES, "what had not ended at the end of this window is not known any more");
+		sorted_note(notes, NOTES, "what had not ended at the end of this window is not known any more");
 	if (table->answer.partial)
-		note_add(notes, NOTES, "more events of this time are still to come");
+		sorted_note(notes, NOTES, "more events of this time are still to come");
 	if (table->by == EVENT_BY_CODE && !has_code(table))
-		note_add(notes, NOTES,
+		sorted_note(notes, NOTES,
 			"no event of these tells its code: `ktop ctl events +NAME:stack` has them do so");
 	if (table->by == EVENT_BY_LOCK && !table->count)
-		note_add(notes, NOTES, "no lock is told of: `ktop ctl events +lock` has the guest do so");
+		sorted_note(notes, NOTES, "no lock is told of: `ktop ctl events +lock` has the guest do so");
 	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++) {
 		const char *name = self->vitals->machines[i].name;
 
 		if (table->traced && table->untraced >> i & 1)
-			note_add(notes, NOTES, util_print(note, sizeof(note), "%s: nothing is traced", name));
+			sorted_note(notes, NOTES, util_print(note, sizeof(note), "%s: nothing is traced", name));
 		if (!self->page.open && table->compared && table->uncompared >> i & 1)
-			note_add(notes, NOTES,
+			sorted_note(notes, NOTES,
 				util_print(note, sizeof(note), "%s: no baseline, so no change tells of it",
 				name));
 	}
 	if (event_filter_ignores(&self->scope->filter, true))
-		note_add(notes, NOTES, "of the filter only its names, CPUs, threads and processes count here");
+		sorted_note(notes, NOTES, "of the filter only its names, CPUs, threads and processes count here");
 	return notes;
 }
 

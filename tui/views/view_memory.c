@@ -438,44 +438,44 @@ static const char *write_notes(const struct memory_view *self, char notes[NOTES]
 
 	notes[0] = '\0';
 	if (!table->traced && table->count && !self->scope->until_ns && !self->vitals->play.there)
-		note_add(notes, NOTES, "the allocators are not traced now: what lives is as it was last told");
+		sorted_note(notes, NOTES, "the allocators are not traced now: what lives is as it was last told");
 	if (table->lost)
-		note_add(notes, NOTES,
+		sorted_note(notes, NOTES,
 			util_print(note, sizeof(note), "%s trace events were lost: more or less may live",
 			number_whole(table->lost, number)));
 	if (table->ages && unsure_bytes(table))
-		note_add(notes, NOTES,
+		sorted_note(notes, NOTES,
 			util_print(note, sizeof(note), "%s of what lives are from before %s, since when events "
 			"were missing: they may be free", bytes_text(unsure_bytes(table), number),
 			scope_time(uptime_shown(table->answer.zero, table->sure_from), time)));
 	for (size_t i = 0; i < sizeof(books) / sizeof(*books); i++) {
 		if (books[i].count)
-			note_add(notes, NOTES,
+			sorted_note(notes, NOTES,
 				util_print(note, sizeof(note), "%s %s", number_whole(books[i].count, number),
 				books[i].what));
 	}
 	if (table->totals_left_out)
-		note_add(notes, NOTES, "not all allocators have their sum at the top");
+		sorted_note(notes, NOTES, "not all allocators have their sum at the top");
 	if (table->filters[0])
-		note_add(notes, NOTES, util_print(note, sizeof(note), "of these events only some are traced now: %s",
+		sorted_note(notes, NOTES, util_print(note, sizeof(note), "of these events only some are traced now: %s",
 			table->filters));
 	if (table->forgot)
-		note_add(notes, NOTES, util_print(note, sizeof(note), "since %s, older changes were forgotten",
+		sorted_note(notes, NOTES, util_print(note, sizeof(note), "since %s, older changes were forgotten",
 			scope_time(uptime_shown(table->answer.zero, table->kept_from), time)));
 	if (table->base_forgot)
-		note_add(notes, NOTES, "the baseline was forgotten");
+		sorted_note(notes, NOTES, "the baseline was forgotten");
 	if (!table->ages)
-		note_add(notes, NOTES, "this window is past: it ends with a whole second, and ages are not known");
+		sorted_note(notes, NOTES, "this window is past: it ends with a whole second, and ages are not known");
 	if (table->answer.partial)
-		note_add(notes, NOTES, "more events of this time are still to come");
+		sorted_note(notes, NOTES, "more events of this time are still to come");
 	if (!table->located && self->by == MEMORY_BY_SITE)
-		note_add(notes, NOTES, "no call site is told: " SWITCH_ON " has it told");
+		sorted_note(notes, NOTES, "no call site is told: " SWITCH_ON " has it told");
 	for (uint32_t i = 0; i < table->machine_count && i < self->vitals->machine_count; i++)
 		if (table->traced && table->untraced >> i & 1)
-			note_add(notes, NOTES, util_print(note, sizeof(note), "%s: its allocators are not traced",
+			sorted_note(notes, NOTES, util_print(note, sizeof(note), "%s: its allocators are not traced",
 				self->vitals->machines[i].name));
 	if (filter_ignored(&self->scope->filter))
-		note_add(notes, NOTES, "memory is of no thread and no CPU: of the filter only its names count here");
+		sorted_note(notes, NOTES, "memory is of no thread and no CPU: of the filter only its names count here");
 	return notes;
 }
 
@@ -510,13 +510,12 @@ static const char *write_detail(const struct memory_view *self, char text[DETAIL
 
 static struct emptiness of_untraced(const struct vitals *vitals)
 {
-	struct emptiness empty = emptiness_of_traces(vitals);
-
 	if (vitals->play.there)
 		return (struct emptiness) { "In this recording, no allocator was traced up to here.",
 			SWITCH_ON " traces them; then record anew." };
 	if (sampler_is_outside(vitals->sampler))
-		return empty;
+		return (struct emptiness) { "What samples from outside the guest sees no allocations.",
+			"A hook in the guest tells them." };
 	return (struct emptiness) { "The guest's allocators are not traced.",
 		SWITCH_ON " has them tell what they give out and take back, and who has asked." };
 }

@@ -492,18 +492,18 @@ static void write_notes(struct timeline_view *self, char notes[NOTES])
 
 	notes[0] = '\0';
 	if (timeline->stateless && !timeline->machine_count)
-		note_add(notes, NOTES, "states are not known: no switch is traced; `ktop ctl events +sched`");
+		sorted_note(notes, NOTES, "states are not known: no switch is traced; `ktop ctl events +sched`");
 	if (self->focus != EVENT_NONE && !find_row(self, self->focus, &row))
-		note_add(notes, NOTES,
+		sorted_note(notes, NOTES,
 			util_print(note, sizeof(note), "%s has no row: nothing tells of it here, or the filter "
 			"hides it", row_name(self, self->focus >> MACHINE_SHIFT, false, (uint32_t)self->focus)));
 	for (uint32_t i = 0; i < timeline->machine_count && i < self->vitals->machine_count; i++) {
 		const char *name = self->vitals->machines[i].name;
 
 		if (timeline->traced && timeline->untraced >> i & 1)
-			note_add(notes, NOTES, util_print(note, sizeof(note), "%s: nothing is traced", name));
+			sorted_note(notes, NOTES, util_print(note, sizeof(note), "%s: nothing is traced", name));
 		else if (timeline->stateless >> i & 1)
-			note_add(notes, NOTES,
+			sorted_note(notes, NOTES,
 				util_print(note, sizeof(note), "%s: states are not known: no switch is traced",
 				name));
 	}
@@ -511,21 +511,21 @@ static void write_notes(struct timeline_view *self, char notes[NOTES])
 		util_print(form, sizeof(form), "%llu %s", (unsigned long long)books[i].count, books[i].what);
 		util_count(note, sizeof(note), books[i].count, form);
 		if (books[i].count)
-			note_add(notes, NOTES, note);
+			sorted_note(notes, NOTES, note);
 	}
 	if (timeline->kept_from > timeline->from)
-		note_add(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
+		sorted_note(notes, NOTES, util_print(note, sizeof(note), "since %s, older spans were forgotten",
 			scope_time(uptime_shown(timeline->answer.zero, timeline->kept_from), time)));
 	if (timeline->exact_from > timeline->from)
-		note_add(notes, NOTES,
+		sorted_note(notes, NOTES,
 			util_print(note, sizeof(note), "before %s, only sums of a second or more are known",
 			scope_time(uptime_shown(timeline->answer.zero, timeline->exact_from), time)));
 	if (timeline->answer.partial)
-		note_add(notes, NOTES, "more events of this time are still to come");
+		sorted_note(notes, NOTES, "more events of this time are still to come");
 	if (self->scope->base.until_ns)
-		note_add(notes, NOTES, "this view shows no change since the baseline");
+		sorted_note(notes, NOTES, "this view shows no change since the baseline");
 	if (event_filter_ignores(&self->scope->filter, false))
-		note_add(notes, NOTES, "of the filter only its CPUs, threads and processes count here");
+		sorted_note(notes, NOTES, "of the filter only its CPUs, threads and processes count here");
 }
 
 /* ---- why there is nothing ---- */

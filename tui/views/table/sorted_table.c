@@ -120,7 +120,7 @@ void sorted_draw_notes(struct canvas *canvas, struct area *area, const char *not
 	canvas_wrap(canvas, at, STYLE_WARN, notes);
 }
 
-void note_add(char *notes, size_t size, const char *note)
+void sorted_note(char *notes, size_t size, const char *note)
 {
 	size_t used = strlen(notes);
 

@@ -58,7 +58,7 @@ void sorted_draw_detail(struct sorted_table *table, struct canvas *canvas, struc
 
 /* Notes stand at the foot of the area, which gets smaller: by a third at most, but by a row at least. */
 void sorted_draw_notes(struct canvas *canvas, struct area *area, const char *notes);
-void note_add(char *notes, size_t size, const char *note);
+void sorted_note(char *notes, size_t size, const char *note);
 
 /* Takes a place at the right off an area of `from` columns or more; else its `rows` are 0. `least`, `most`: columns. */
 struct area sorted_take_beside(struct area *area, int from, int least, int most);
