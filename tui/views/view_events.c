@@ -757,6 +757,7 @@ static bool events_act(void *context, enum action action)
 		sort_rows(self);
 		return true;
 	default:
+		lay_out(self);
 		acted = sorted_act(&self->sorted, &rows, action, &sorts);
 		if (sorts)
 			sort_rows(self);
@@ -799,6 +800,7 @@ static void events_click(void *context, int row, int column)
 	struct event_view *self = context;
 	struct list_rows rows = rows_of(self);
 
+	lay_out(self);
 	if (self->page.open)
 		slow_page_click(&self->page, self->table, row);
 	else if (sorted_click(&self->sorted, &rows, row, column))

@@ -680,6 +680,7 @@ static bool memory_act(void *context, enum action action)
 		sort_rows(self);
 		return true;
 	default:
+		lay_out(self);
 		acted = sorted_act(&self->sorted, &rows, action, &sorts);
 		if (sorts)
 			sort_rows(self);
@@ -692,6 +693,7 @@ static void memory_click(void *context, int row, int column)
 	struct memory_view *self = context;
 	struct list_rows rows = rows_of(self);
 
+	lay_out(self);
 	if (!self->open && sorted_click(&self->sorted, &rows, row, column))
 		sort_rows(self);
 }

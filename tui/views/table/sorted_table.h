@@ -63,6 +63,8 @@ void sorted_note(char *notes, size_t size, const char *note);
 /* Takes a place at the right off an area of `from` columns or more; else its `rows` are 0. `least`, `most`: columns. */
 struct area sorted_take_beside(struct area *area, int from, int least, int most);
 
+/* These two after sorted_lay_out, since the rows may have come after the last drawing. */
+
 /* False: the action is none of the table's. *sorts: the rows are to be sorted anew. */
 bool sorted_act(struct sorted_table *table, const struct list_rows *rows, enum action action, bool *sorts);
 /* True: the rows are to be sorted anew. */

@@ -51,6 +51,22 @@ static const char *order_of(struct stage *stage, char order[LINE])
 
 /* ---- order ---- */
 
+/* The rows have come since the last drawing, in which the view was empty. */
+static void test_keys_sort_rows_that_are_not_drawn_yet(void **state)
+{
+	struct stage stage = stage_raise(&view_events, &config, 20, 80, true);
+
+	(void)state;
+	stage_draw(&stage);
+	hand_events(stage.answers, hand_names, 0);
+	stage.shown = &stage.answers->events->answer;
+	view_events.show(stage.view, stage.answers->vitals, stage.shown, &stage.scope);
+	view_events.act(stage.view, ACTION_SORT_RIGHT);
+	view_events.act(stage.view, ACTION_SORT_RIGHT);
+	stage_holds(&stage, "p99▼", true);
+	stage_strike(&stage);
+}
+
 static void test_each_column_sorts(void **state)
 {
 	static const struct { const char *head, *order; } columns[] = {	/* from TOTAL% to the right */
@@ -724,6 +740,7 @@ static void test_the_page_at_all_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keys_sort_rows_that_are_not_drawn_yet),
 		cmocka_unit_test(test_each_column_sorts),
 		cmocka_unit_test(test_heads_are_clicked),
 		cmocka_unit_test(test_equal_rows_have_one_order),
