@@ -7,7 +7,6 @@
 #include "../trace.h"
 #include "boot.h"
 #include "functions.h"
-#include "linux_numbers.h"
 #include "machine/debugger.h"
 #include "machine/instruction.h"
 #include "machine/qemu.h"
@@ -270,7 +269,7 @@ bool functions_in_force(void)
 bool functions_number_at(uint32_t index, struct ktop_number *number)
 {
 	if (index >= 2 * all.numbers)
-		return all.has_calls && linux_number_at(index - 2 * all.numbers, number);
+		return all.has_calls && role_number_at(index - 2 * all.numbers, number);
 	*number = (struct ktop_number) {
 		.event = index % 2 ? KTOP_EVENT_function_exit : KTOP_EVENT_function_enter,
 		.number = index / 2, .name = all.named[index / 2].name,

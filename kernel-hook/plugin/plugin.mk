@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The plugin for QEMU: the hook's own files, and a port of them to QEMU. The Makefile at the top includes this.
 
-PLUGIN = $(call in,kernel-hook/plugin/,boot functions gate linux_numbers moment outside plugin program_stack ram reads roles socket stack_link task thread vcpus) \
+PLUGIN = $(call in,kernel-hook/plugin/,boot functions gate moment outside plugin program_stack ram reads roles socket stack_link task thread vcpus) \
 	$(call in,kernel-hook/plugin/machine/,clock debugger instruction memory public qemu self_test target)
 PLUGIN_HOOK = $(filter-out kernel-hook/virtio/% %/unwind %/unwind_user,$(HOOK))
 

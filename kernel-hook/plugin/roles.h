@@ -6,9 +6,11 @@
 #ifndef PLUGIN_ROLES_H
 #define PLUGIN_ROLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ktop;
+struct ktop_number;
 struct moment;
 
 /* A function that has a role. `value` is the role's (roles.c). */
@@ -26,5 +28,8 @@ struct role {
 };
 
 const struct role *role_named(const char *name);	/* NULL: there is none */
+
+/* As facts.numbers: what the numbers in these events are called, where each Linux on x86-64 has the same. */
+bool role_number_at(uint32_t index, struct ktop_number *number);
 
 #endif
