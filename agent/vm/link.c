@@ -572,6 +572,7 @@ void link_lost_port(struct link *link)
 enum {
 	PLUG_MS = 10000,
 	BACK_MS = 1000,
+	CROWDED_MS = 3000,		/* dialogues of other programs, such as `ktop ctl`, end sooner */
 };
 
 #define PORT_OPTIONS "-device virtio-serial-pci " \
@@ -604,6 +605,20 @@ void port_connected(struct link *link, struct port_socket *socket, uint64_t now)
 	link->why = NULL;
 	link->socket = socket;
 	link->was_connected = true;
+	link->crowded_since = 0;
+	link_rest(link, now);
+}
+
+/* The port has other clients. They are told of, by `why`, once they have stayed; the link tries again in any case. */
+static void port_is_crowded(struct link *link, char *why, uint64_t now)
+{
+	if (!link->crowded_since)
+		link->crowded_since = now;
+	if (now - link->crowded_since >= (uint64_t)CROWDED_MS * NS_PER_MS) {
+		link_fail(link, why, now);
+		return;
+	}
+	free(why);
 	link_rest(link, now);
 }
 
@@ -611,14 +626,17 @@ void port_connected(struct link *link, struct port_socket *socket, uint64_t now)
 static void take_port(struct link *link, uint64_t now)
 {
 	char *error = NULL;
+	bool taken = false;
 	struct port_socket *socket =
-		link->waiting ? link->waiting : port_socket_connect(link_port_path(link), &error);
+		link->waiting ? link->waiting : port_socket_connect(link_port_path(link), &taken, &error);
 
 	link->waiting = NULL;
 	link->heard = false;
 	link->heard_at = now;
 	if (socket)
 		port_connected(link, socket, now);
+	else if (taken)
+		port_is_crowded(link, error, now);
 	else
 		link_fail(link, error, now);
 }
@@ -667,7 +685,7 @@ void port_begin(struct link *link, uint64_t now)
 void port_take_holder(struct link *link, const char *client, uint64_t now)
 {
 	if (client || (!link->port_path && !choice_is_plugin(link) && link->facts.port_taken))
-		link_fail(link, util_format("port %s: taken by %s: QEMU serves one client at a "
+		port_is_crowded(link, util_format("port %s: taken by %s: QEMU serves one client at a "
 			"time; end that one, or, if it is a ktop, name the VM by --qmp", link_port_path(link),
 			client ? client : "another program"), now);
 	else

@@ -194,10 +194,11 @@ static const char *advice(int why)
 	}
 }
 
-struct port_socket *port_socket_connect(const char *path, char **error)
+struct port_socket *port_socket_connect(const char *path, bool *taken, char **error)
 {
 	int fd = unix_socket_connect(path);
 
+	*taken = fd < 0 && errno == EAGAIN;
 	if (fd >= 0)
 		return port_socket_from_fd(fd);
 	if (errno == ENAMETOOLONG)

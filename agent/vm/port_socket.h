@@ -18,8 +18,8 @@ enum { PORT_SOCKET_ROOM = 8 << 20, PORT_SOCKET_REST_MS = 20 };
 
 struct port_socket;
 
-/* Connects. NULL with `error` set, which the caller frees. */
-struct port_socket *port_socket_connect(const char *path, char **error);
+/* Connects. NULL with `error` set, which the caller frees; `taken`: since as many clients wait as it has room for. */
+struct port_socket *port_socket_connect(const char *path, bool *taken, char **error);
 struct port_socket *port_socket_from_fd(int fd);	/* takes over the descriptor; for a port that was plugged in */
 void port_socket_free(struct port_socket *socket);
 

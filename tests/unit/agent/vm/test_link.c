@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -481,13 +483,14 @@ static void test_a_port_that_another_took(void **state)
 {
 	struct vm vm = begin(true);
 	struct port_socket *other;
+	bool taken;
 	char *error = NULL, *me = util_format("(pid %d)", (int)getpid());
 
 	(void)state;
 	hear(&vm);
 	fake_guest_hang_up(vm.guest);
 	step(&vm);
-	other = port_socket_connect(vm.port_path, &error);
+	other = port_socket_connect(vm.port_path, &taken, &error);
 	assert_non_null(other);
 	fake_guest_step(vm.guest);
 	for (int i = 0; i < STEPS && !step(&vm); i++)
@@ -510,6 +513,61 @@ static void test_a_port_that_another_took(void **state)
 	end(&vm);
 }
 
+/* A socket at which a client waits that nobody serves: there is no room for another one. */
+static int crowd(const char *path, struct port_socket **client)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	char *error = NULL;
+	bool taken;
+
+	strcpy(address.sun_path, path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 0), 0);
+	*client = port_socket_connect(path, &taken, &error);
+	assert_non_null(*client);
+	return fd;
+}
+
+/* Others may be at the port for a moment. Only that they stay is a failure. */
+static void test_a_port_with_other_clients(void **state)
+{
+	char *path = util_format("%s", scratch_path("crowded"));
+	struct port_socket *client;
+	int listener = crowd(path, &client), served;
+	struct link *link = link_new(NULL, path, false, LINK_AUTO);
+	uint64_t begin = NS_PER_SECOND, now = begin;
+
+	(void)state;
+	for (int i = 0; i < STEPS && !link_settled(link); i++, now += NS_PER_SECOND / 10) {
+		poll(NULL, 0, 1);
+		link_step(link, now);
+	}
+	assert_non_null(strstr(link_failure(link), "end that one"));
+	assert_true(now - begin >= 3 * NS_PER_SECOND);
+	link_free(link);
+
+	link = link_new(NULL, path, false, LINK_AUTO);
+	now = begin;
+	for (int i = 0; i < 10; i++, now += NS_PER_SECOND / 10) {
+		poll(NULL, 0, 1);
+		link_step(link, now);
+	}
+	assert_false(link_settled(link));
+	served = accept(listener, NULL, NULL);
+	port_socket_free(client);
+	now += NS_PER_SECOND;
+	for (int i = 0; i < STEPS && !link_settled(link); i++) {
+		poll(NULL, 0, 1);
+		link_step(link, now);
+	}
+	assert_non_null(link_socket(link));
+	link_free(link);
+	close(served);
+	close(listener);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -526,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_the_end_of_an_own_qemu),
 		cmocka_unit_test(test_a_wrapper_that_cleans_up),
 		cmocka_unit_test(test_a_port_that_another_took),
+		cmocka_unit_test(test_a_port_with_other_clients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

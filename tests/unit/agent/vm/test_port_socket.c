@@ -133,7 +133,8 @@ static void test_connects(void **state)
 {
 	int listener = listen_at(scratch_path("port")), far;
 	char *error = NULL, byte = 0;
-	struct port_socket *socket = port_socket_connect(scratch_path("port"), &error);
+	bool taken;
+	struct port_socket *socket = port_socket_connect(scratch_path("port"), &taken, &error);
 	struct pollfd ready[2] = { { .events = POLLIN }, { .events = POLLIN } };
 
 	(void)state;
@@ -156,24 +157,27 @@ static void test_cannot_connect(void **state)
 	char *error = NULL, *path = util_format("%s/%0200d", scratch_path("."), 0);
 	int listener = listen_at(scratch_path("taken"));
 	struct port_socket *first, *second;
+	bool taken;
 
 	(void)state;
-	assert_null(port_socket_connect(scratch_path("none"), &error));
+	assert_null(port_socket_connect(scratch_path("none"), &taken, &error));
+	assert_false(taken);
 	assert_non_null(strstr(error, "none: not connected: No such file"));
 	free(error);
-	assert_null(port_socket_connect(path, &error));
+	assert_null(port_socket_connect(path, &taken, &error));
 	assert_non_null(strstr(error, "longer than 107 bytes"));
 	free(error);
 
-	first = port_socket_connect(scratch_path("taken"), &error);
+	first = port_socket_connect(scratch_path("taken"), &taken, &error);
 	assert_non_null(first);
 	/* one client waits already; this one does not wait */
-	second = port_socket_connect(scratch_path("taken"), &error);
+	second = port_socket_connect(scratch_path("taken"), &taken, &error);
 	assert_null(second);
+	assert_true(taken);
 	assert_non_null(strstr(error, "another program"));
 	free(error);
 	close(listener);
-	assert_null(port_socket_connect(scratch_path("taken"), &error));
+	assert_null(port_socket_connect(scratch_path("taken"), &taken, &error));
 	assert_non_null(strstr(error, "is the VM running?"));
 	free(error);
 	port_socket_free(first);
