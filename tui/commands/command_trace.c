@@ -159,12 +159,17 @@ static void switch_back(struct live_guest *guest, bool started)
 	free(error);
 }
 
-/* The first signal ends the window; a second one ends the waits that follow. Returns that signal, or 0. */
+/*
+ * The first signal ends the window; a second one ends the waits that follow. Returns that signal, or 0. A machine that
+ * stands, as before its first instruction, is waited for.
+ */
 static int await_report(struct live_guest *guest, struct report *report)
 {
 	int cut = 0, signal;
 
 	while (report_step(report) < REPORT_DONE && !(cut && command_stopped())) {
+		if (report->state == REPORT_RUNNING)
+			report->request.wait_ns = forever_ns;
 		guest_step(guest);
 		signal = cut ? 0 : command_take_signal();
 		if (signal)
