@@ -47,7 +47,8 @@ void kernel_function_find(const struct symbols *symbols, const char *name, struc
 	found->cold = found->function ? cold_of(found) : NULL;
 }
 
-char *kernel_function_list(const struct kernel_function *found)
+/* "f.isra.0 at 0xffffffff81000000, f.isra.1 at ...", in fresh memory. */
+static char *list_of(const struct kernel_function *found)
 {
 	char *list = util_format("%s", "");
 
@@ -62,4 +63,38 @@ char *kernel_function_list(const struct kernel_function *found)
 		list = longer;
 	}
 	return list;
+}
+
+char *kernel_function_remark(const struct kernel_function *found, const char *name)
+{
+	char *list = list_of(found), *said = NULL;
+
+	if (!found->count || (!found->function && !found->several))
+		said = util_format("%s: not traced: the kernel has no function of this name; it may be inlined into "
+			"its callers, or a module's; name another one", name);
+	else if (!found->function || found->several)
+		said = util_format("%s: not traced: more than one is called so: %s; name one that is alone", name,
+			list);
+	else if (strcmp(found->function->name, name) != 0)
+		said = util_format("%s: not called so: the compiler has made a copy; traced as %s", name,
+			found->function->name);
+	else if (found->copies)
+		said = util_format("%s: the compiler has made copies that are not traced with it: %s; name them, too",
+			name, list);
+	free(list);
+	return said;
+}
+
+/* It is short: longer names are cut, as the guest would do. */
+char *kernel_function_line(const struct kernel_function *found)
+{
+	const struct symbol *function = found->function, *cold = found->cold;
+
+	if (!function || found->several)
+		return NULL;
+	if (!cold)
+		return util_format("function +%" PRIx64 " %" PRIx64 " %.63s", function->address, function->end,
+			function->name);
+	return util_format("function +%" PRIx64 " %" PRIx64 " %.63s %" PRIx64 " %" PRIx64, function->address,
+		function->end, function->name, cold->address, cold->end);
 }

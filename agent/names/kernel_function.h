@@ -25,7 +25,11 @@ struct kernel_function {
 /* By run addresses. It stays where it is: it has pointers into itself. */
 void kernel_function_find(const struct symbols *symbols, const char *name, struct kernel_function *found);
 
-/* "f.isra.0 at 0xffffffff81000000, f.isra.1 at ...", in fresh memory. */
-char *kernel_function_list(const struct kernel_function *found);
+/*
+ * Both in fresh memory. The remark says why a function of this name cannot be traced, or that it has other names; NULL:
+ * nothing is to be said. The line has the plugin trace it (docs/wire.md, Control); NULL: it cannot be.
+ */
+char *kernel_function_remark(const struct kernel_function *found, const char *name);
+char *kernel_function_line(const struct kernel_function *found);
 
 #endif

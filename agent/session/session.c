@@ -884,6 +884,8 @@ void session_free(struct session *session)
 	free(session->source_map);
 	free(session->image);
 	free(session->remark);
+	free(session->function);
+	free(session->function_line);
 	free(session->buffer);
 	free(session);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "agent/guest/commands.h"
 #include "agent/guest/epoch.h"
 #include "agent/guest/guest_events.h"
+#include "agent/names/kernel_function.h"
+#include "agent/names/symbols.h"
 #include "agent/query/query.h"
 #include "agent/query/question/filter.h"
 #include "agent/query/table.h"
@@ -271,21 +274,21 @@ static bool traces_marks(const struct epoch *epoch)
 	return false;
 }
 
-/* Why none can be asked for, in fresh memory; NULL: one can. */
-static char *no_mark(const struct session *session)
+/* Why no event can be asked for, in fresh memory; NULL: one can. `what`: "no mark". */
+static char *no_event(const struct session *session, const char *what)
 {
 	const char *vm = state_words_of_vm(session_source(session).vm)->trouble;
 	const struct epoch *epoch = session->epoch;
 
 	if (vm)
-		return util_format("no mark: %s", vm);
+		return util_format("%s: %s", what, vm);
 	if (session_link(session) != LINK_UP)
-		return util_format("no mark: nothing is known of the guest: %s", session_words(session)->trouble);
+		return util_format("%s: nothing is known of the guest: %s", what, session_words(session)->trouble);
 	if (epoch->status.sampler == SAMPLER_STUB)
-		return util_format("no mark: the gdb stub traces no events; --source hook takes the hook in its "
-			"kernel");
+		return util_format("%s: the gdb stub traces no events; --source hook takes the hook in its kernel",
+			what);
 	if (epoch->status_known && !epoch->status.running)
-		return util_format("no mark: nothing is traced while profiling is off; start it, then mark again");
+		return util_format("%s: nothing is traced while profiling is off; start it, then again", what);
 	return NULL;
 }
 
@@ -295,7 +298,7 @@ static char *no_mark(const struct session *session)
  */
 static void mark(struct session *session, const char *text)
 {
-	char *why = no_mark(session), line[sizeof("mark ") + MARK_BYTES];
+	char *why = no_event(session, "no mark"), line[sizeof("mark ") + MARK_BYTES];
 
 	util_print(line, sizeof(line), "mark %s", text);
 	if (!why && !traces_marks(session->epoch))
@@ -305,6 +308,78 @@ static void mark(struct session *session, const char *text)
 	else
 		session_ask(session, line, &(struct command_sink) { .context = session, .answered = tell_mark });
 	free(why);
+}
+
+/* ---- functions ---- */
+
+/* The guest has answered: there may be another one. Takes over the text. */
+static void function_answered(struct session *session, bool failed, char *said)
+{
+	session_say(session, failed, said);
+	free(said);
+	free(session->function);
+	free(session->function_line);
+	session->function = session->function_line = NULL;
+}
+
+static void tell_function(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+	const char *name = session->function, *why = strstr(text, ": ");
+
+	function_answered(session, !ok, ok ?
+		util_format("%s is traced: Events has how often, and how long; again ends it", name) :
+		util_format("%s: not traced: %s; name fewer, or see docs/untouched.md", name, why ? why + 2 : text));
+}
+
+/* Whether it is traced, whoever has chosen it, the plugin knows: what it cannot leave out, it takes in. */
+static void tell_left_out(void *context, bool ok, const char *text)
+{
+	struct session *session = context;
+
+	(void)text;
+	if (ok) {
+		function_answered(session, false, util_format("%s is no longer traced", session->function));
+		return;
+	}
+	session_ask(session, "events +function", &(struct command_sink) { .answered = NULL });
+	session_ask(session, session->function_line,
+		&(struct command_sink) { .context = session, .answered = tell_function });
+}
+
+/* Why it cannot be asked for, in fresh memory; NULL: it can. */
+static char *no_function(const struct session *session)
+{
+	char *why = session->function ? util_format("no function: the guest has still to answer for %s; again, then",
+		session->function) : no_event(session, "no function");
+
+	if (!why && session->epoch->status.sampler != SAMPLER_OUTSIDE)
+		return util_format("no function: only ktop's plugin in QEMU traces functions of a kernel, where TCG "
+			"runs it, not KVM; start QEMU by `ktop run --source plugin`");
+	if (!why && (session_reads_names(session) || !symbols_kernel_is_placed(session->epoch->inputs.symbols)))
+		return util_format("no function: the kernel's names are not known yet; wait, then again");
+	return why;
+}
+
+static void trace_function(struct session *session, const char *name)
+{
+	struct kernel_function found;
+	char *said = no_function(session), *line;
+
+	if (!said) {
+		kernel_function_find(session->epoch->inputs.symbols, name, &found);
+		said = kernel_function_remark(&found, name);
+		session->function_line = kernel_function_line(&found);
+		session->function = session->function_line ? util_copy(name, strlen(name)) : NULL;
+	}
+	if (said)
+		session_say(session, !session->function, said);
+	free(said);
+	if (!session->function)
+		return;
+	line = util_format("function -%" PRIx64, found.function->address);
+	session_ask(session, line, &(struct command_sink) { .context = session, .answered = tell_left_out });
+	free(line);
 }
 
 static void obey(struct session *session, const struct order *order)
@@ -333,6 +408,9 @@ static void obey(struct session *session, const struct order *order)
 		break;
 	case ORDER_MARK:
 		mark(session, order->text);
+		break;
+	case ORDER_FUNCTION:
+		trace_function(session, order->text);
 		break;
 	}
 }
@@ -412,6 +490,12 @@ void session_play(struct session *session, struct play play)
 void session_mark(struct session *session, const char *text)
 {
 	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_MARK, .text = util_copy(text, strlen(text)) });
+}
+
+void session_trace_function(struct session *session, const char *name)
+{
+	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_FUNCTION,
+		.text = util_copy(name, strlen(name)) });
 }
 
 bool session_message(struct session *session, struct session_message *message)

@@ -54,6 +54,7 @@ struct session {
 	const struct trace_watcher *calls;	/* of each epoch; NULL: nobody watches */
 	bool patient;			/* the VM may start later */
 
+	char *function, *function_line;	/* that the guest was asked to trace, and how; NULL: it has answered */
 	bool ordered, wanted;		/* there was an ORDER_PROFILER; what the last one asked for: on or off */
 	bool ran, started;		/* the profiler was on when it came; it is on because of these orders */
 	struct lease lease;

@@ -107,9 +107,11 @@ struct session_message {
 };
 
 struct order {
-	enum order_kind { ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_KEEP, ORDER_DEAD, ORDER_PLAY, ORDER_MARK } kind;
+	enum order_kind {
+		ORDER_PROFILER, ORDER_SNAPSHOT, ORDER_KEEP, ORDER_DEAD, ORDER_PLAY, ORDER_MARK, ORDER_FUNCTION,
+	} kind;
 	bool on;			/* ORDER_PROFILER */
-	char *text;			/* ORDER_SNAPSHOT, _KEEP, _DEAD: the path; ORDER_MARK: the mark's; owned */
+	char *text;			/* the path, the mark's text, or the function's name; owned */
 	struct excerpt excerpt;		/* ORDER_SNAPSHOT: the part of the profile to save */
 	struct export_choice choice;	/* ORDER_SNAPSHOT: the format */
 	struct play play;		/* ORDER_PLAY */

@@ -45,52 +45,24 @@ static const struct option_row rows[] = {
 
 /* ---- which functions ---- */
 
-/* Has the guest tell of it. The line is short: longer names are cut, as the guest would do. */
-static bool choose(struct live_guest *guest, const struct symbol *function, const struct symbol *cold)
-{
-	char *line = util_format("function +%" PRIx64 " %" PRIx64 " %.63s", function->address, function->end,
-		function->name), *error = NULL;
-	bool good;
-
-	if (cold) {
-		char *longer = util_format("%s %" PRIx64 " %" PRIx64, line, cold->address, cold->end);
-
-		free(line);
-		line = longer;
-	}
-	good = guest_ask(guest, line, NULL, &error);
-	if (!good)
-		command_tell(util_format("%s: not traced: %s; name fewer, or see docs/untouched.md", function->name,
-			error));
-	free(error);
-	free(line);
-	return good;
-}
-
-/* False: it is not traced, and that was told. */
+/* Has the guest tell of it. False: it is not traced, and that was told. */
 static bool choose_named(struct live_guest *guest, const char *name)
 {
 	struct kernel_function found;
-	char *list;
+	char *line, *said, *error = NULL;
 	bool good;
 
 	kernel_function_find(guest->epoch->inputs.symbols, name, &found);
-	list = kernel_function_list(&found);
-	good = found.function && !found.several;
-	if (!found.count || (!found.function && !found.several))
-		command_tell(util_format("%s: not traced: the kernel has no function of this name; it may be inlined "
-			"into its callers, or a module's; name another one", name));
-	else if (!good)
-		command_tell(util_format("%s: not traced: more than one is called so: %s; name one that is alone", name,
-			list));
-	else if (strcmp(found.function->name, name) != 0)
-		command_tell(util_format("%s: not called so: the compiler has made a copy; traced as %s", name,
-			found.function->name));
-	else if (found.copies)
-		command_tell(util_format("%s: the compiler has made copies that are not traced with it: %s; name them, "
-			"too", name, list));
-	free(list);
-	return good && choose(guest, found.function, found.cold);
+	said = kernel_function_remark(&found, name);
+	line = kernel_function_line(&found);
+	command_tell(said);
+	good = line && guest_ask(guest, line, NULL, &error);
+	if (line && !good)
+		command_tell(util_format("%s: not traced: %s; name fewer, or see docs/untouched.md",
+			found.function->name, error));
+	free(error);
+	free(line);
+	return good;
 }
 
 static bool names_are_known(const struct live_guest *guest, const char *name)

@@ -438,7 +438,8 @@ static bool acts_on_rows(const struct screen *screen, enum action action)
 		return !screen_reads_dead(screen);
 	case ACTION_WINDOW: case ACTION_BEFORE: case ACTION_AFTER: case ACTION_WIDEN: case ACTION_NARROW:
 	case ACTION_LIVE:
-	case ACTION_RUN: case ACTION_MARK: case ACTION_KEEP: case ACTION_SNAPSHOT: case ACTION_SAVE_AS:
+	case ACTION_RUN: case ACTION_MARK: case ACTION_LATENCY: case ACTION_KEEP:
+	case ACTION_SNAPSHOT: case ACTION_SAVE_AS:
 		return !screen->vitals;
 	default:
 		return true;

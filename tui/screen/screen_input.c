@@ -197,6 +197,26 @@ static void keep(struct screen *screen, uint64_t now)
 	screen->feed.keep(screen->feed.self, screen->vitals->kernel);
 }
 
+static void trace_function(struct screen *screen, uint64_t now)
+{
+	const struct view *view = screen_shown(screen);
+	struct view_chosen chosen = { .name = 0 };
+
+	if (view->chosen)
+		chosen = view->chosen(screen->selves[screen_at(screen)]);
+	if (screen->vitals->play.there) {
+		screen_complain(screen, now, "no function: this is a recording; choose one in a live guest");
+	} else if (!chosen.name) {
+		screen_complain(screen, now, "no function: the cursor is on none; put it on one");
+	} else {
+		char *said = util_format("asking for the calls of %s", chosen.text);
+
+		screen_say(screen, now, said);
+		free(said);
+		screen->feed.trace_function(screen->feed.self, chosen.text);
+	}
+}
+
 /* Actions that need the machine's vitals. */
 static void act_on_machine(struct screen *screen, enum action action, uint64_t now)
 {
@@ -209,6 +229,8 @@ static void act_on_machine(struct screen *screen, enum action action, uint64_t n
 		screen_complain(screen, now, "no mark: this is a recording; mark in a live guest");
 	else if (action == ACTION_MARK)
 		screen_open_prompt(screen, ASKED_MARK);
+	else if (action == ACTION_LATENCY)
+		trace_function(screen, now);
 	else if (action == ACTION_KEEP)
 		keep(screen, now);
 	else if (action == ACTION_SNAPSHOT)
@@ -313,6 +335,7 @@ static enum screen_act act(struct screen *screen, enum action action, uint64_t n
 		break;
 	case ACTION_RUN:
 	case ACTION_MARK:
+	case ACTION_LATENCY:
 	case ACTION_KEEP:
 	case ACTION_SNAPSHOT:
 	case ACTION_SAVE_AS:

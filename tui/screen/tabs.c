@@ -520,6 +520,16 @@ static void overview_mark(struct overview *overview, const char *text)
 			session_mark(overview->machines[i].session, text);
 }
 
+static void overview_trace_function(struct overview *overview, const char *name)
+{
+	bool any = count_up(overview) != 0;
+
+	begin_order(overview);
+	for (size_t i = 0; i < overview->count; i++)
+		if (is_up(&overview->machines[i]) || !any)
+			session_trace_function(overview->machines[i].session, name);
+}
+
 /* The name, in fresh memory, that stands for a machine in the names of its files. */
 static char *name_for_files(const struct machine *machine)
 {
@@ -644,6 +654,16 @@ static void page_mark(void *self, const char *text)
 		overview_mark(page->tabs->overview, text);
 }
 
+static void page_trace_function(void *self, const char *name)
+{
+	struct page *page = self;
+
+	if (page->machine)
+		session_trace_function(page->machine->session, name);
+	else
+		overview_trace_function(page->tabs->overview, name);
+}
+
 static void page_keep(void *self, const char *kernel)
 {
 	struct page *page = self;
@@ -746,7 +766,7 @@ static void add_page(struct tabs *tabs, struct machine *machine, const struct co
 		.self = page, .console = machine ? tabs->console : NULL,
 		.ask = page_ask, .answer = page_answer, .message = page_message,
 		.running = page_running, .run_profiler = page_run_profiler, .mark = page_mark, .keep = page_keep,
-		.read_dead = page_read_dead,
+		.read_dead = page_read_dead, .trace_function = page_trace_function,
 		.play = page_play, .snapshot = page_snapshot, .format = page_format, .set_format = page_set_format,
 	};
 

@@ -74,6 +74,8 @@ const struct keys keys_standard = { .rows = {
 	{ { 's' }, ACTION_SNAPSHOT, "snapshot", NULL, "save the stacks at once, in the format of the last time" },
 	{ { ' ' }, ACTION_RUN, "profile", "On/off", "start or stop profiling, or the playing of a recording" },
 	{ { 'M' }, ACTION_MARK, "mark", NULL, "mark a moment of the guest with a text, for Events and Timeline" },
+	{ { 'L' }, ACTION_LATENCY, "latency", NULL,
+		"how often and how long the function runs, in Events; again: it ends" },
 	{ { 'K' }, ACTION_KEEP, "keep", NULL, "record what led up to now: the last 10 s, with all events" },
 	{ { 'f' }, ACTION_FASTER, "faster", "Faster", "play twice as fast" },
 	{ { 'F' }, ACTION_SLOWER, "slower", "Slower", "play half as fast" },

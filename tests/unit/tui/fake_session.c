@@ -210,6 +210,11 @@ void session_mark(struct session *session, const char *text)
 	snprintf(session->mark, sizeof(session->mark), "%s", text);
 }
 
+void session_trace_function(struct session *session, const char *name)
+{
+	snprintf(session->function, sizeof(session->function), "%s", name);
+}
+
 void session_keep(struct session *session, const char *path)
 {
 	session->keeps++;
@@ -311,6 +316,11 @@ static void mark(void *self, const char *text)
 	session_mark(self, text);
 }
 
+static void trace_function(void *self, const char *name)
+{
+	session_trace_function(self, name);
+}
+
 static void snapshot(void *self, const struct excerpt *excerpt, const char *kernel)
 {
 	const struct session *session = self;
@@ -348,7 +358,7 @@ struct feed fake_feed(struct session *session)
 {
 	return (struct feed) {
 		.self = session, .ask = ask, .answer = answer, .message = message,
-		.read_dead = read_dead,
+		.read_dead = read_dead, .trace_function = trace_function,
 		.running = running, .run_profiler = run_profiler, .mark = mark, .keep = keep, .play = play,
 		.snapshot = snapshot, .format = format, .set_format = set_format,
 	};

@@ -53,7 +53,7 @@ struct session {
 	int asking_vitals, asking_functions, asking_line;
 	bool ran_on, marked;
 	int plays, marks, keeps, autopsies;
-	char mark[128];			/* the newest */
+	char mark[128], function[128];	/* the newest; the name of the last that was to be traced */
 	struct play played;			/* the newest */
 	bool running;			/* as in the answers that were given last */
 	char path[SNAPSHOT_NAME], root[48];

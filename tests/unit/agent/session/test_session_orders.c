@@ -94,6 +94,25 @@ static void test_profiler_by_port(void **state)
 	fixture_end(&fixture);
 }
 
+/* Why a function of the kernel is not traced. That it is, tests/e2e/function_trace shows. */
+static void test_functions(void **state)
+{
+	struct fixture fixture = fixture_begin(NULL);
+
+	(void)state;
+	fixture_await_link(&fixture, LINK_NOT_OPENED);
+	session_trace_function(fixture.session, "work");
+	fixture_await_message(&fixture, true, "no function: nothing is known of the guest: it has not opened the port");
+	fixture_bring_up(&fixture);
+	session_trace_function(fixture.session, "work");
+	fixture_await_message(&fixture, true, "no function: nothing is traced while profiling is off; start it, then");
+	fake_guest_status(fixture.guest, true);
+	answers_free(fixture_answers(&fixture));
+	session_trace_function(fixture.session, "work");
+	fixture_await_message(&fixture, true, "no function: only ktop's plugin in QEMU traces functions of a kernel");
+	fixture_end(&fixture);
+}
+
 /* The guest is asked to trace marks first, if it does not. What it answers is said, and why it was not asked. */
 static void test_marks(void **state)
 {
@@ -263,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_profiler_of_a_silent_guest),
 		cmocka_unit_test(test_profiler_by_port),
+		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_profiler_by_key),
 		cmocka_unit_test(test_the_end_stops_what_was_started),

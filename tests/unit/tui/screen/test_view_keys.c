@@ -45,6 +45,8 @@ static void test_tree(void **state)
 	stage_type(&stage, "jj");
 	stage_holds(&stage, ">   18.92   43.15   18.44", true);		/* memcpy, below spin_lock */
 	assert_int_equal(stage.session.tree.tree.unfolded_count, 0);
+	stage_press(&stage, 'L');
+	assert_string_equal(stage.session.function, "memcpy");
 	stage_press(&stage, '+');
 	assert_int_equal(stage.session.tree.tree.unfolded_count, 1);
 	stage_press(&stage, '-');				/* no answer has unfolded it yet: to the parent */

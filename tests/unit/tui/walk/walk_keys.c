@@ -60,11 +60,12 @@ static bool is_of_moment(const struct model *model, enum action action)
 
 static bool is_looked_up(const struct model *model, enum action action)
 {
-	bool around = action == ACTION_AROUND && model->view != WALK_PAGE && !model->cover;
+	bool of_function = (action == ACTION_AROUND || action == ACTION_LATENCY) && model->view != WALK_PAGE &&
+		!model->cover;
 
 	return !model->open && (is_of_mark(model, action) || is_of_moment(model, action) ||
 		(walk_is_tree(model->view) &&
-		(is_of_time(action) || around || is_of_zoom(model, action) || is_of_page(model, action))));
+		(is_of_time(action) || of_function || is_of_zoom(model, action) || is_of_page(model, action))));
 }
 
 /* A freeze is taken back, or begins now; so do the others. If nothing changed, it says why. */
@@ -96,19 +97,28 @@ static void find_time(struct walk *walk, struct model *model, enum action action
 	model->base = wanted->base;
 }
 
-/* It says that there is no function, or goes to the tree, from which one step leads back. */
-static void find_around(struct walk *walk, struct model *model)
+/* It may say that the cursor is on no function, or that nothing is known yet. */
+static bool says(struct walk *walk, struct model *model, const char *failure)
 {
 	char text[WALK_TEXT];
-	int from = model->view == WALK_TREE && model->around ? model->around_from : model->view;
 
 	for (int row = 1; row < walk->canvas->rows; row++) {
 		walk_row_text(walk, row, text);
-		if (strstr(text, "no callers and callees")) {
-			model->failed = "no callers and callees";
-			return;
+		if (strstr(text, failure)) {
+			model->failed = failure;
+			return true;
 		}
 	}
+	return false;
+}
+
+/* Where it says nothing, it goes to the tree, from which one step leads back. */
+static void find_around(struct walk *walk, struct model *model)
+{
+	int from = model->view == WALK_TREE && model->around ? model->around_from : model->view;
+
+	if (says(walk, model, "no callers and callees"))
+		return;
 	model->around = true;
 	model->around_from = from;
 	model_look(model, WALK_TREE);
@@ -224,6 +234,8 @@ static void press_and_look(struct walk *walk, uint32_t code, enum action action)
 		find_time(walk, model, action);
 	else if (action == ACTION_AROUND)
 		find_around(walk, model);
+	else if (action == ACTION_LATENCY)
+		says(walk, model, model->vitals ? "no function" : "not yet");
 	else if (action == ACTION_SORT_TIME)
 		find_moment(walk, model);
 	else if (action == ACTION_OPEN)

@@ -376,6 +376,9 @@ static void act_on_machine(struct walk *walk, enum action action)
 	} else if (action == ACTION_MARK) {
 		model->open = PROMPT_MARK;
 		model->text[0] = '\0';
+	} else if (action == ACTION_LATENCY) {
+		if (model->cover || (model->view != WALK_PAGE && !is_on_function(model)))
+			model->failed = "no function";
 	} else if (action == ACTION_SNAPSHOT) {
 		snapshot(walk);
 	} else if (action == ACTION_SAVE_AS) {
@@ -518,6 +521,7 @@ static void act(struct walk *walk, enum action action)
 		break;
 	case ACTION_RUN:
 	case ACTION_MARK:
+	case ACTION_LATENCY:
 	case ACTION_KEEP:
 	case ACTION_SNAPSHOT:
 	case ACTION_SAVE_AS:
