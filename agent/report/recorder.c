@@ -7,6 +7,7 @@
 #include "agent/base/duration_text.h"
 #include "agent/base/util.h"
 #include "agent/guest/epoch.h"
+#include "agent/guest/guest_events.h"
 #include "agent/session/session.h"
 #include "agent/session/capture.h"
 #include "agent/session/flight.h"
@@ -87,6 +88,7 @@ struct recorder {
 	uint64_t kept;			/* guest ns of it that were recorded */
 	bool short_of_memory;		/* more was to be */
 	char *said;			/* why it ended, of --when; NULL: it did not */
+	bool waits;			/* the guest cannot meet --when as it is, and that was said */
 	uint64_t looked;		/* guest ns of the present boot: up to there nothing met --when */
 	struct report *report;		/* of the present boot, to have the profiler on; NULL: the recording is over */
 	uint64_t left_ns;		/* guest time still to be recorded */
@@ -186,6 +188,75 @@ static void end_boot(struct recorder *recorder)
 	recorder->report = NULL;
 }
 
+/* Do rows whose names begin with `of` have such a name, or begin with it? */
+static bool may_begin(const char *name, const char *of)
+{
+	size_t size = strlen(of);
+
+	return strncmp(name, of, size) == 0 ? !name[size] || name[size] == ' ' : strstr(of, name) == of;
+}
+
+/* Of these the guest names the numbers beforehand. `of`: what stands before the number; without names, any may come. */
+static bool may_be_called(const struct guest_events *events, enum trace_role role, const char *name, const char *of)
+{
+	const bool named = role == ROLE_CALL_BEGIN || role == ROLE_IRQ_BEGIN || role == ROLE_SOFTIRQ_BEGIN;
+	const char *rest = strlen(name) > strlen(of) ? name + strlen(of) + 1 : "";
+	const struct trace_number *numbers;
+	uint32_t count = guest_events_numbers(events, &numbers);
+	bool any = false;
+
+	if (!named || (*rest >= '0' && *rest <= '9'))
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		if (numbers[i].role == role && *numbers[i].name) {
+			any = true;
+			if (strstr(numbers[i].name, rest) == numbers[i].name)
+				return true;
+		}
+	return !any;
+}
+
+/* Something whose name begins so, and that takes time, may come of events of this kind. */
+static bool may_give(const struct guest_events *events, const struct guest_event *kind, const char *name)
+{
+	static const struct { enum trace_role role; const char *of; } spans[] = {
+		{ ROLE_CALL_BEGIN, "syscall" }, { ROLE_IRQ_BEGIN, "irq" }, { ROLE_SOFTIRQ_BEGIN, "softirq" },
+		{ ROLE_LOCK_WAIT, "lock" }, { ROLE_LOCK_ACQUIRED, "hold" }, { ROLE_SWITCH, "sleep" },
+		{ ROLE_SWITCH, "blocked" }, { ROLE_SWITCH, "wake to run" }, { ROLE_SWITCH, "preempted" },
+	};
+	const enum trace_role role = trace_role_named(kind->name);
+	char pair[FIELD_NAME_SIZE];
+
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+		if (spans[i].role == role && may_begin(name, spans[i].of))
+			return may_be_called(events, role, name, spans[i].of);
+	return role == ROLE_NONE && strcmp(trace_pair_name(kind->name, pair), kind->name) != 0 &&
+		may_begin(name, pair);
+}
+
+/* Says once that nothing of that name can come as the guest is now. What it has, it tells within a second. */
+static void say_if_it_waits(struct recorder *recorder, const struct epoch *epoch, const char *name)
+{
+	const struct guest_event *kind, *off = NULL;
+	char *text;
+
+	if (recorder->waits || !epoch->status_known || epoch_now(epoch) < recorder->report->begin + NS_PER_SECOND)
+		return;
+	for (uint32_t id = 0; (kind = guest_events_from(epoch->events, id)); id = kind->id + 1u)
+		if (kind->stream == STREAM_TRACE && may_give(epoch->events, kind, name)) {
+			if (guest_events_on(epoch->events, kind->id))
+				return;
+			off = off ? off : kind;
+		}
+	recorder->waits = true;
+	text = off ? util_format("--when %s: waits: the guest does not trace that; `ktop ctl events +%.*s` has it do "
+			"so", recorder->request.when, (int)strcspn(off->name, "_"), off->name) :
+		util_format("--when %s: waits: the guest has no event of this name that takes time; `ktop ctl events` "
+			"lists what it has", recorder->request.when);
+	session_say(recorder->session, true, text);
+	free(text);
+}
+
 enum { LOOK_MS = 100 };			/* guest time between two looks for --when */
 
 /* Something of that name has ended since the last look, and has taken longer. It says what. */
@@ -200,6 +271,7 @@ static void look_for(struct recorder *recorder, const char *name, uint64_t bound
 
 	if (now < recorder->looked + LOOK_MS * NS_PER_MS)
 		return;
+	say_if_it_waits(recorder, epoch, name);
 	memset(&request, 0, sizeof(request));
 	request.request.kind = &event_table_kind;
 	request.request.excerpt.zero_ns = recorder->looked;

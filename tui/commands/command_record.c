@@ -30,6 +30,7 @@ static void wait_for_recording(struct session *session, struct service *service,
 
 	while (!recorder_step(recorder)) {
 		command_step(session, service, STEP_MS);
+		command_tell_failures(session);
 		if (command_stopped() && cut)
 			command_give_up(session, command_late(true), util_format("the recording is not complete: "
 				"interrupted twice; what was written of it can be read"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of a guest that restarts, or that is cut at once. */
+/* Recordings of a guest that restarts, or that is cut at once; and those that wait for what cannot come. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 
 #include "agent/base/util.h"
 #include "agent/report/recorder.h"
+#include "agent/session/session.h"
 #include "tests/unit/fakes/fake_guest.h"
 #include "tests/unit/fakes/report_fixture.h"
 #include "tests/unit/fakes/scratch.h"
@@ -111,11 +112,53 @@ static void test_one_that_is_cut_at_once(void **state)
 	free(text);
 }
 
+/* A guest that traces this event alone. What is said of such a condition in two seconds of it; "": nothing is. */
+static void check_when(const char *folder, const char *event, const char *when, const char *says)
+{
+	struct recorder_request request = recorder_default;
+	struct session_message message;
+	struct recorder *recorder;
+	char said[1024] = "";
+
+	fixture = fixture_begin(NULL);
+	request.folder = scratch_path(folder);
+	request.when = when;
+	assert_int_equal(mkdir(request.folder, 0700), 0);
+	recorder = recorder_new(fixture.session, &request);
+	fixture_bring_up(&fixture);
+	fake_guest_traces(fixture.guest, 32, "lock_wait");
+	fake_guest_traces(fixture.guest, 40, event);
+	for (int i = 0; i < FIXTURE_STEPS && fixture.guest->taken[0] < 300; i++) {
+		report_fixture_live(fixture.guest);
+		fixture_step(&fixture);
+		assert_false(recorder_step(recorder));
+		while (session_message(fixture.session, &message))
+			util_print(said + strlen(said), sizeof(said) - strlen(said), "%s", message.text);
+	}
+	assert_string_equal(said, says);
+	free(end(recorder, true));
+	fixture_end(&fixture);
+}
+
+static void test_a_condition_that_nothing_meets_says_so(void **state)
+{
+	(void)state;
+	check_when("no-such", "disk_begin", "dick>1us", "--when dick>1us: waits: the guest has no event of this name "
+		"that takes time; `ktop ctl events` lists what it has");
+	check_when("lasts-not", "disk", "disk>1us", "--when disk>1us: waits: the guest has no event of this name "
+		"that takes time; `ktop ctl events` lists what it has");
+	check_when("is-off", "disk_begin", "lock inode>1us", "--when lock inode>1us: waits: the guest does not trace "
+		"that; `ktop ctl events +lock` has it do so");
+	check_when("may-come", "disk_begin", "disk write>1s", "");
+	check_when("begins", "disk_begin", "di>1s", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_guest_that_restarts_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_is_cut_at_once, set_up, tear_down),
+		cmocka_unit_test(test_a_condition_that_nothing_meets_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
