@@ -31,7 +31,9 @@ enum {
 	HEADS_FROM = 5, DETAIL_FROM = 6, LINE_FROM = 12,	/* rows from which there are heads and lines below */
 	BESIDE_FROM = 120,		/* columns from which the histogram is beside the table, */
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
-	NAME_OF_PART = 28, NAME_MOST = 40,	/* columns of a name that has a part's, at least; of a name */
+	NAME_OF_PART = 28,		/* columns of a name that has a part's, at least, */
+	NAME_OF_LOCK = 21,		/* and of a lock that has none: "lock " and its address, whole */
+	NAME_MOST = 48,			/* of a thread's name and number, and an address */
 	CODE_WIDE = 72,			/* columns of one with its code, before a trend gets more */
 	NUMBER = NUMBER_TEXT, DETAIL = 1280, NOTES = 640,	/* bytes of texts */
 	BAR_MOST = 4, BAR_OF_LINE = 2,	/* columns of a bar of the histogram */
@@ -259,13 +261,25 @@ static bool has_open(const struct event_table *table)
 	return false;
 }
 
+/* A lock without a name stands there by its address, which says nothing when it is cut. */
+static bool has_address(const struct event_table *table)
+{
+	for (uint32_t i = 0; table && i < table->count; i++)
+		if (span_role(table->rows[i].kind) == ROLE_LOCK_WAIT && table->rows[i].number > UINT32_MAX &&
+				!table->rows[i].called[0])
+			return true;
+	return false;
+}
+
 static void lay_out(struct event_view *self)
 {
-	int least = self->by == EVENT_BY_NAME ? columns[AT_NAME].width : NAME_OF_PART;
-	bool code = self->by == EVENT_BY_CODE, compared = self->table && self->table->compared;
+	bool named = self->by == EVENT_BY_NAME, code = self->by == EVENT_BY_CODE;
+	bool compared = self->table && self->table->compared;
+	int least = !named ? NAME_OF_PART : has_address(self->table) ? NAME_OF_LOCK : columns[AT_NAME].width;
 
 	sorted_lay_out(&self->sorted,
-		(struct sorted_names) { least, code ? INT_MAX : NAME_MOST, code ? CODE_WIDE : least },
+		(struct sorted_names) { least, code ? INT_MAX : NAME_MOST,
+			code ? CODE_WIDE : named ? least : NAME_MOST },
 		(has_open(self->table) ? 0 : 1u << AT_OPEN) | (compared ? 0 : 1u << AT_CHANGE | 1u << AT_WAS));
 }
 

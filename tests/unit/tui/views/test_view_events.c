@@ -213,6 +213,30 @@ static void test_columns_by_width(void **state)
 	stage_strike(&stage);
 }
 
+/* They stand there whole wherever a trend stands, which needs the room less. */
+static void test_addresses_of_locks_are_whole(void **state)
+{
+	struct stage stage = raise_stage();
+	struct event_row *row = &stage.answers->events->rows[0];
+
+	(void)state;
+	row->kind = SPAN_HOLD;
+	row->number = UINT64_C(0xffff888003a1b2c0);
+	row->called[0] = '\0';
+	row->open = 1;
+	stage_resize(&stage, 20, 80, true);
+	stage_holds(&stage, "> hold ffff888003a1b2c0 ", true);
+	stage_holds(&stage, "TREND", false);
+	stage_resize(&stage, 20, 120, true);
+	stage_holds(&stage, "> hold ffff888003a1b2c0 ", true);
+	view_events.act(stage.view, ACTION_GROUP);
+	stage.answers->events->by = EVENT_BY_THREAD;
+	strcpy(row->title, "kworker/u256:12/1234567");
+	stage_resize(&stage, 20, 200, true);
+	stage_holds(&stage, "> kworker/u256:12/1234567: hold ffff888003a1b2c0 ", true);
+	stage_strike(&stage);
+}
+
 static void at_all_sizes(struct stage *stage)
 {
 	for (int rows = 0; rows < 40; rows += rows < 14 ? 1 : 7)
@@ -747,6 +771,7 @@ int main(void)
 		cmocka_unit_test(test_the_cursor_follows),
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_columns_by_width),
+		cmocka_unit_test(test_addresses_of_locks_are_whole),
 		cmocka_unit_test(test_hostile_numbers),
 		cmocka_unit_test(test_numbers_and_durations),
 		cmocka_unit_test(test_histogram),
