@@ -73,11 +73,11 @@ struct vitals {
 	enum kept_wish kept;
 	enum sampler sampler;
 	uint32_t rate;			/* the rate that is set, Hz per CPU */
-	double achieved;		/* the real rate, Hz per CPU, over the window or at most a minute */
+	double achieved;		/* the real rate, Hz per CPU, over the window, or a minute; < 0: not known */
 	uint64_t lost_guest, lost_host;	/* samples lost by the guest and by the host, since ktop listens */
 	uint64_t lost_before;		/* samples from before that: lost by the guest, or left out (beginning.h) */
 	uint64_t skipped_bytes;
-	double cost_ns, cost_share;	/* the hook's cost: ns per sample, and its share of guest time, 0 to 1 */
+	double cost_ns, cost_share;	/* the hook's: ns per sample, its share of guest time, 0 to 1; 0: not known */
 	struct {			/* trace events */
 		bool on;		/* some are on now */
 		double rate;		/* a second, of all CPUs, as `achieved` */

@@ -446,7 +446,10 @@ static void put_status(struct box *box, struct packet_maker *meta)
 	packet_maker_add(meta, box->made.first, &event);
 }
 
-/* What each ring had counted at the beginning of what is recorded, or at its end. */
+/*
+ * What each ring had counted at the beginning of what is recorded, or at its end. For how long it was on, and what that
+ * cost, is not known: 0 tells that.
+ */
 static void put_counts(struct box *box, struct packet_maker *meta, bool at_end)
 {
 	for (uint32_t i = 0; i < box->head.cpus * CLASSES; i++) {
@@ -454,7 +457,7 @@ static void put_counts(struct box *box, struct packet_maker *meta, bool at_end)
 		const struct ktop_wire_cpu_status fixed = {
 			.cpu = i / CLASSES, .stream = (uint8_t)(KTOP_SAMPLES + i % CLASSES), .enabled = 1,
 			.taken = lane->before + lane->lost + (at_end ? lane->count : 0), .lost = lane->lost,
-			.span = at_end ? box->made.last - box->made.first : 0, .size = (uint32_t)box->head.ring_size,
+			.size = (uint32_t)box->head.ring_size,
 		};
 
 		packet_maker_put(meta, at_end ? box->made.last : box->made.first, KTOP_EVENT_cpu_status, &fixed,

@@ -300,7 +300,7 @@ static void sum_states(const struct fleet *fleet, struct vitals *vitals)
 			vitals->kept = part->kept;
 		machine->unsampled = part->sampler == SAMPLER_NONE;
 		vitals->events.on |= part->events.on;
-		vitals->events.rate += part->events.rate;
+		vitals->events.rate += part->events.rate > 0 ? part->events.rate : 0;
 		vitals->events.lost += part->events.lost;
 		vitals->lost_guest += part->lost_guest;
 		vitals->lost_host += part->lost_host;

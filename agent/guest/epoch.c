@@ -416,6 +416,7 @@ static void add_growth(struct epoch *epoch, const struct epoch_cpu *cpu,
 
 	if (before->size == 0 || status->taken < before->taken || status->span < before->span)
 		return;
+	epoch->counted++;
 	if (status->stream == STREAM_TRACE)
 		epoch->traced += status->taken - before->taken;
 	if (status->stream != STREAM_SAMPLES || status->cpu == epoch->sampler)
@@ -919,7 +920,8 @@ static struct meter_point growth_in(const struct meter *meter, uint64_t window)
 	to = &meter->points[last];
 	from = &meter->points[first];
 	return (struct meter_point) { .time = to->time - from->time, .taken = to->taken - from->taken,
-		.span = to->span - from->span, .traced = to->traced - from->traced };
+		.span = to->span - from->span, .traced = to->traced - from->traced,
+		.counted = to->counted - from->counted };
 }
 
 static double per_second(uint64_t count, uint64_t ns)
@@ -931,12 +933,12 @@ double meter_rate(const struct meter *meter, uint64_t window)
 {
 	struct meter_point growth = growth_in(meter, window);
 
-	return per_second(growth.taken, growth.span);
+	return growth.span ? per_second(growth.taken, growth.span) : -1;
 }
 
 double meter_traced(const struct meter *meter, uint64_t window)
 {
 	struct meter_point growth = growth_in(meter, window);
 
-	return per_second(growth.traced, growth.time);
+	return growth.counted ? per_second(growth.traced, growth.time) : -1;
 }

@@ -80,6 +80,7 @@ struct epoch {
 	uint64_t ticks;				/* the newest time of the guest's clock */
 	uint64_t taken, span;			/* of all sampled CPUs: samples, and the clock ticks that these cover */
 	uint64_t traced;			/* trace events of all CPUs, also those that were lost */
+	uint64_t counted;			/* how often the guest told a ring's counts again */
 	uint32_t tracing;			/* on so many CPUs, trace events are on */
 	uint64_t untimed;			/* weight that came before `known`: without a time, in no slice */
 	struct beginning beginning;		/* since when somebody listens */
@@ -191,6 +192,7 @@ struct meter_point {
 	uint64_t taken;			/* samples so far, of all CPUs */
 	uint64_t span;			/* ns for which CPUs were sampled so far, all CPUs added up */
 	uint64_t traced;		/* trace events so far, of all CPUs */
+	uint64_t counted;		/* as in struct epoch */
 };
 
 struct meter {
@@ -202,7 +204,7 @@ struct meter {
 void meter_add(struct meter *meter, const struct meter_point *point);
 void meter_clear(struct meter *meter);	/* forgets all points */
 
-/* Samples per second and CPU over `window` ns up to the newest point; `window` 0: all points. 0 while unknown. */
+/* Samples per second and CPU over `window` ns up to the newest point; `window` 0: all points. Negative: not known. */
 double meter_rate(const struct meter *meter, uint64_t window);
 double meter_traced(const struct meter *meter, uint64_t window);	/* likewise, trace events, of all CPUs */
 

@@ -366,7 +366,7 @@ static void measure(struct session *session)
 	if (epoch->known && epoch->status.running)
 		meter_add(&session->meter, &(struct meter_point) {
 			.time = epoch_now(epoch), .taken = epoch->taken,
-			.span = epoch_ns(epoch, epoch->span), .traced = epoch->traced });
+			.span = epoch_ns(epoch, epoch->span), .traced = epoch->traced, .counted = epoch->counted });
 	else
 		meter_clear(&session->meter);
 }

@@ -224,7 +224,9 @@ static void add_state(struct title *title, const struct canvas *canvas,
 	const struct vitals *vitals)
 {
 	int digits = snprintf(NULL, 0, "%u", vitals->rate), rate = 2 * digits + 10;
+	char achieved[COUNT];
 
+	snprintf(achieved, COUNT, "%.0f", vitals->achieved);
 	if (vitals->link != LINK_UP)
 		add(title, STYLE_WARN, 100, STATE + GAP + rate, "%s %s",
 			glyphs_text(canvas, GLYPH_OFF), state_words_of_link(vitals->link, BY_HOOK)->name);
@@ -241,8 +243,8 @@ static void add_state(struct title *title, const struct canvas *canvas,
 	if (vitals->link == LINK_UP && vitals->sampler == SAMPLER_NONE)
 		add(title, STYLE_WARN, 77, 0, "trace only");
 	else if (vitals->link == LINK_UP)
-		add(title, STYLE_TEXT, 77, rate, "%u/%-*.0f Hz %s", vitals->rate, digits,
-			vitals->achieved, sampler_word(vitals->sampler));
+		add(title, STYLE_TEXT, 77, rate, "%u/%-*s Hz %s", vitals->rate, digits,
+			vitals->achieved < 0 ? "-" : achieved, sampler_word(vitals->sampler));
 }
 
 /*
@@ -309,9 +311,12 @@ static void add_events(struct title *title, const struct vitals *vitals, int col
 	double cost = 100 * vitals->events.cost_share;
 	char rate[COUNT];
 
-	short_count((uint64_t)(vitals->events.rate + 0.5), rate);
-	if (vitals->events.on && vitals->machines)
-		add(title, STYLE_TEXT, keep, 13, "events %s/s", rate);
+	if (vitals->events.rate < 0)
+		snprintf(rate, COUNT, "-");
+	else
+		short_count((uint64_t)(vitals->events.rate + 0.5), rate);
+	if (vitals->events.on && (vitals->machines || !(cost > 0)))
+		add(title, STYLE_TEXT, keep, vitals->machines ? 13 : 19, "events %s/s", rate);
 	else if (vitals->events.on)
 		add(title, STYLE_TEXT, keep, 19, "events %s/s %.*f%%", rate, cost < 9.95, cost);
 	else if (vitals->sampler == SAMPLER_NONE && vitals->running && !vitals->machines)
@@ -399,6 +404,8 @@ static void add_rest(struct title *title, const struct vitals *vitals, const str
 		vitals->ring_fill * 100);
 	if (vitals->sampler == SAMPLER_STUB)
 		add(title, STYLE_WARN, 65, 20, "guest stopped %.1f%%", vitals->cost_share * 100);
+	else if (!(vitals->cost_ns > 0))
+		add(title, STYLE_DIM, 0, 26, "cost -");
 	else
 		add(title, STYLE_DIM, 0, 26, "cost %.0f ns/sample %.2f%%", vitals->cost_ns,
 			vitals->cost_share * 100);

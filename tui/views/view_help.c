@@ -37,7 +37,7 @@ static const struct note notes[] = {
 	{ "k u i", "share of the window in kernel, user, idle" },
 	{ "60s", "the last 60 s of kernel and user, in the colour of the larger" },
 	{ "each, by 3", "kernel and user of each CPU; of each 3 CPUs, the busiest" },
-	{ "REC 997/472 Hz", "profiling; samples per second on each CPU: asked for, and achieved. A "
+	{ "REC 997/472 Hz", "profiling; samples per second on each CPU: asked for, and achieved (-: not known). A "
 		"sample that comes late counts for each tick since the last one, 8 at most: so "
 		"shares stay right when fewer come than asked for." },
 	{ "CPUs not run", "share of the time in which the host did not run the guest's CPUs, or the VM "

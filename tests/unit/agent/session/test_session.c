@@ -429,6 +429,7 @@ static void test_meter_follows_the_window(void **state)
 	for (; point.time <= 70 * NS_PER_SECOND; point.time += 250000000) {
 		point.taken += point.time <= 60 * NS_PER_SECOND ? 50 : 500;
 		point.span += 500000000;
+		point.counted++;
 		point.traced += point.time <= 60 * NS_PER_SECOND ? 0 : 25;
 		meter_add(&meter, &point);
 	}
@@ -437,6 +438,10 @@ static void test_meter_follows_the_window(void **state)
 	assert_float_equal(meter_rate(&meter, NS_PER_SECOND), 1000, 1);
 	assert_float_equal(meter_rate(&meter, 20 * NS_PER_SECOND), 550, 1);
 	assert_true(meter_rate(&meter, 0) > 200 && meter_rate(&meter, 0) < 300);
+	meter_clear(&meter);
+	for (int i = 0; i < 4; i++, point.time += NS_PER_SECOND)	/* the guest tells no counts */
+		meter_add(&meter, &point);
+	assert_true(meter_rate(&meter, 0) < 0 && meter_traced(&meter, 0) < 0);
 }
 
 /*

@@ -154,6 +154,14 @@ static void test_events_beside_samples(void **state)
 		check_says(answers, columns, "events 12k/s 0.2%", true);
 		check_says(answers, columns, "997/997 Hz timer", true);
 		check_says(answers, columns, "lost 0 ", true);
+		vitals->events.rate = vitals->achieved = -1;	/* not known, as in what a dead machine has left */
+		vitals->events.cost_share = 0;
+		check_says(answers, columns, "events -/s", true);
+		check_says(answers, columns, "997/-   Hz timer", true);
+		check_says(answers, columns, "events -/s 0", false);
+		vitals->events.rate = 12345.6;
+		vitals->events.cost_share = 0.00234;
+		vitals->achieved = 997;
 		vitals->events.lost = 4750;
 		check_says(answers, columns, "lost 0, events 4750", true);
 		check_says(answers, columns, "997/997 Hz timer", true);
