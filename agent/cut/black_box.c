@@ -430,8 +430,8 @@ static void put_status(struct box *box, struct packet_maker *meta)
 
 	if (box_number(box, box->head.sampler, &number))
 		status.sampler = number < KTOP_SAMPLERS ? (uint8_t)number : KTOP_NONE;
-	box_number(box, box->head.rate, &number);
-	status.rate = number;
+	if (box_number(box, box->head.rate, &number))
+		status.rate = number;
 	status.sampler_cpu = KTOP_NO_CPU;
 	if (words <= sizeof(masks) / sizeof(masks[0]) && box_read(box, box->head.events, masks, 4u * words)) {
 		status.trace_mask = words > 1 ? masks[1] : 0;
