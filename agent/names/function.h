@@ -25,6 +25,12 @@ static inline bool function_is_unknown(const struct function *function)
 	return !function->known && strcmp(function->name, "[unknown]") == 0;
 }
 
+/* Where a function of the kernel's own file begins, as in that file; 0: it is no such one, or that is not known. */
+static inline uint64_t function_in_kernel(const struct function *function)
+{
+	return function->known && function->kernel && !function->module && !function->inlined ? function->address : 0;
+}
+
 /* The functions that the compiler put in line at an address, the outermost first. */
 struct inlined {
 	const uint32_t *functions;	/* ids */

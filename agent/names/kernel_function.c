@@ -47,6 +47,24 @@ void kernel_function_find(const struct symbols *symbols, const char *name, struc
 	found->cold = found->function ? cold_of(found) : NULL;
 }
 
+/* Where several have its name, a cold part may be of any of them. */
+bool kernel_function_at(const struct symbols *symbols, uint64_t link_address, struct kernel_function *found)
+{
+	struct symbol one;
+	bool several;
+
+	if (!symbols_kernel_at(symbols, link_address, &one))
+		return false;
+	kernel_function_find(symbols, one.name, found);
+	several = found->several;
+	found->all[0] = one;
+	found->function = &found->all[0];
+	found->several = false;
+	if (several)
+		found->cold = NULL;
+	return true;
+}
+
 /* "f.isra.0 at 0xffffffff81000000, f.isra.1 at ...", in fresh memory. */
 static char *list_of(const struct kernel_function *found)
 {
@@ -85,16 +103,24 @@ char *kernel_function_remark(const struct kernel_function *found, const char *na
 	return said;
 }
 
-/* It is short: longer names are cut, as the guest would do. */
-char *kernel_function_line(const struct kernel_function *found)
+/* It is short: longer names are cut, as the guest would do. A name is one word: "<T as Reader>::read" loses blanks. */
+char *kernel_function_line(const struct kernel_function *found, const char *name)
 {
 	const struct symbol *function = found->function, *cold = found->cold;
+	char word[64], *line;
 
 	if (!function || found->several)
 		return NULL;
-	if (!cold)
-		return util_format("function +%" PRIx64 " %" PRIx64 " %.63s", function->address, function->end,
-			function->name);
-	return util_format("function +%" PRIx64 " %" PRIx64 " %.63s %" PRIx64 " %" PRIx64, function->address,
-		function->end, function->name, cold->address, cold->end);
+	snprintf(word, sizeof(word), "%s", name);
+	for (char *at = word; *at; at++)
+		if (*at == ' ')
+			*at = '_';
+	line = util_format("function +%" PRIx64 " %" PRIx64 " %s", function->address, function->end, word);
+	if (cold) {
+		char *longer = util_format("%s %" PRIx64 " %" PRIx64, line, cold->address, cold->end);
+
+		free(line);
+		line = longer;
+	}
+	return line;
 }

@@ -22,14 +22,18 @@ struct kernel_function {
 	const struct symbol *cold;	/* the part of it that is seldom run; NULL: it has none */
 };
 
-/* By run addresses. It stays where it is: it has pointers into itself. */
+/*
+ * By run addresses. It stays where it is: it has pointers into itself. kernel_function_at: the one that begins at this
+ * address of the kernel's file, whatever others are called; false: none does.
+ */
 void kernel_function_find(const struct symbols *symbols, const char *name, struct kernel_function *found);
+bool kernel_function_at(const struct symbols *symbols, uint64_t link_address, struct kernel_function *found);
 
 /*
  * Both in fresh memory. The remark says why a function of this name cannot be traced, or that it has other names; NULL:
- * nothing is to be said. The line has the plugin trace it (docs/wire.md, Control); NULL: it cannot be.
+ * nothing is to be said. The line has the plugin trace it, and call it so (docs/wire.md, Control); NULL: it cannot be.
  */
 char *kernel_function_remark(const struct kernel_function *found, const char *name);
-char *kernel_function_line(const struct kernel_function *found);
+char *kernel_function_line(const struct kernel_function *found, const char *name);
 
 #endif

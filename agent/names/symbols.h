@@ -178,6 +178,8 @@ bool symbols_kernel_function(const struct symbols *symbols, uint64_t address, ui
  */
 struct symbol;
 uint32_t symbols_kernel_named(const struct symbols *symbols, const char *name, struct symbol *found, uint32_t most);
+/* Likewise the one that begins at this address of that file. False: none does. */
+bool symbols_kernel_at(const struct symbols *symbols, uint64_t link_address, struct symbol *found);
 
 /*
  * The variable of a Linux kernel at a run address, and how far into it that is. NULL: none is known there. Valid until

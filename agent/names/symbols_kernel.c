@@ -363,6 +363,23 @@ uint32_t symbols_kernel_named(const struct symbols *symbols, const char *name, s
 	return count;
 }
 
+bool symbols_kernel_at(const struct symbols *symbols, uint64_t link_address, struct symbol *found)
+{
+	const struct image *file = kernel_image_file(symbols->kernel);
+	uint64_t slide = kernel_image_slide(symbols->kernel);
+	uint32_t index = kernel_image_is_placed(symbols->kernel) ? symbol_table_find(file->table, link_address) :
+		SYMBOL_NONE;
+
+	if (index == SYMBOL_NONE)
+		return false;
+	*found = symbol_table_get(file->table, index);
+	if (found->address != link_address)
+		return false;
+	found->address += slide;
+	found->end += slide;
+	return true;
+}
+
 uint64_t symbols_kernel_slide(const struct symbols *symbols)
 {
 	return kernel_image_slide(symbols->kernel);

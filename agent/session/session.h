@@ -163,8 +163,11 @@ void session_keep(struct session *session, const char *path);	/* records what ca
 /* Reads the memory of a machine that answers no more, records it in a folder of that name, and goes on with it. */
 void session_read_dead(struct session *session, const char *path);
 void session_mark(struct session *session, const char *text);	/* the guest writes an event `mark` with this text */
-/* Has a function of the kernel traced by the plugin in QEMU, or no longer, if it is: its calls become events. */
-void session_trace_function(struct session *session, const char *name);
+/*
+ * Has the kernel's function that begins at this address of its file traced by the plugin in QEMU, or no longer, if it
+ * is: its calls become events. They, and what is said, have this name.
+ */
+void session_trace_function(struct session *session, const char *name, uint64_t address);
 
 void session_say(struct session *session, bool failed, const char *text);	/* sends a message to the readers */
 bool session_message(struct session *session, struct session_message *message);	/* the oldest; false: there is none */

@@ -322,22 +322,36 @@ static void function_answered(struct session *session, bool failed, char *said)
 	session->function = session->function_line = NULL;
 }
 
+/* True: whether it is traced is not known, and that was said. */
+static bool function_unanswered(struct session *session, bool ok, const char *text)
+{
+	bool unanswered = !ok && commands_unanswered(text);
+
+	if (unanswered)
+		function_answered(session, true, util_format("%s: not known whether it is traced: %s",
+			session->function, text));
+	return unanswered;
+}
+
 static void tell_function(void *context, bool ok, const char *text)
 {
 	struct session *session = context;
 	const char *name = session->function, *why = strstr(text, ": ");
 
-	function_answered(session, !ok, ok ?
-		util_format("%s is traced: Events has how often, and how long; again ends it", name) :
-		util_format("%s: not traced: %s; name fewer, or see docs/untouched.md", name, why ? why + 2 : text));
+	if (!function_unanswered(session, ok, text))
+		function_answered(session, !ok, ok ?
+			util_format("%s is traced: Events has how often, and how long; again ends it", name) :
+			util_format("%s: not traced: %s; name fewer, or see docs/untouched.md", name,
+			why ? why + 2 : text));
 }
 
-/* Whether it is traced, whoever has chosen it, the plugin knows: what it cannot leave out, it takes in. */
+/* Whether it is traced the plugin knows, whoever chose it: what it refuses to leave out, it is asked to take in. */
 static void tell_left_out(void *context, bool ok, const char *text)
 {
 	struct session *session = context;
 
-	(void)text;
+	if (function_unanswered(session, ok, text))
+		return;
 	if (ok) {
 		function_answered(session, false, util_format("%s is no longer traced", session->function));
 		return;
@@ -361,22 +375,21 @@ static char *no_function(const struct session *session)
 	return why;
 }
 
-static void trace_function(struct session *session, const char *name)
+static void trace_function(struct session *session, const char *name, uint64_t address)
 {
 	struct kernel_function found;
-	char *said = no_function(session), *line;
+	char *why = no_function(session), *line;
 
-	if (!said) {
-		kernel_function_find(session->epoch->inputs.symbols, name, &found);
-		said = kernel_function_remark(&found, name);
-		session->function_line = kernel_function_line(&found);
-		session->function = session->function_line ? util_copy(name, strlen(name)) : NULL;
-	}
-	if (said)
-		session_say(session, !session->function, said);
-	free(said);
-	if (!session->function)
+	if (!why && !kernel_function_at(session->epoch->inputs.symbols, address, &found))
+		why = util_format("no function: %s is not known to the file of the kernel; name that file by --kernel",
+			name);
+	if (why) {
+		session_say(session, true, why);
+		free(why);
 		return;
+	}
+	session->function = util_copy(name, strlen(name));
+	session->function_line = kernel_function_line(&found, name);
 	line = util_format("function -%" PRIx64, found.function->address);
 	session_ask(session, line, &(struct command_sink) { .context = session, .answered = tell_left_out });
 	free(line);
@@ -410,7 +423,7 @@ static void obey(struct session *session, const struct order *order)
 		mark(session, order->text);
 		break;
 	case ORDER_FUNCTION:
-		trace_function(session, order->text);
+		trace_function(session, order->text, order->address);
 		break;
 	}
 }
@@ -492,9 +505,9 @@ void session_mark(struct session *session, const char *text)
 	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_MARK, .text = util_copy(text, strlen(text)) });
 }
 
-void session_trace_function(struct session *session, const char *name)
+void session_trace_function(struct session *session, const char *name, uint64_t address)
 {
-	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_FUNCTION,
+	mailbox_order(session->mailbox, &(struct order) { .kind = ORDER_FUNCTION, .address = address,
 		.text = util_copy(name, strlen(name)) });
 }
 

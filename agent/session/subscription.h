@@ -112,6 +112,7 @@ struct order {
 	} kind;
 	bool on;			/* ORDER_PROFILER */
 	char *text;			/* the path, the mark's text, or the function's name; owned */
+	uint64_t address;		/* ORDER_FUNCTION: of its beginning in the kernel's file */
 	struct excerpt excerpt;		/* ORDER_SNAPSHOT: the part of the profile to save */
 	struct export_choice choice;	/* ORDER_SNAPSHOT: the format */
 	struct play play;		/* ORDER_PLAY */

@@ -58,6 +58,8 @@ void link_fail(struct link *link, char *why, uint64_t now)
 	link->why = link->was_connected ? NULL : why;
 	if (link->was_connected)
 		free(why);
+	link->crowded = false;
+	link->crowded_since = 0;
 	link_rest(link, now);
 }
 
@@ -349,7 +351,7 @@ uint64_t link_news(const struct link *link)
 
 bool link_settled(const struct link *link)
 {
-	return link->was_connected || link->why ||
+	return link->was_connected || (link->why && !link->crowded) ||
 		(link->qmp && link->stage == STAGE_NOTHING && port_awaits_vm(link));
 }
 
@@ -605,21 +607,19 @@ void port_connected(struct link *link, struct port_socket *socket, uint64_t now)
 	link->why = NULL;
 	link->socket = socket;
 	link->was_connected = true;
+	link->crowded = false;
 	link->crowded_since = 0;
 	link_rest(link, now);
 }
 
-/* The port has other clients. They are told of, by `why`, once they have stayed; the link tries again in any case. */
+/* The port has other clients. That is told at once, but is a failure only once they have stayed. */
 static void port_is_crowded(struct link *link, char *why, uint64_t now)
 {
-	if (!link->crowded_since)
-		link->crowded_since = now;
-	if (now - link->crowded_since >= (uint64_t)CROWDED_MS * NS_PER_MS) {
-		link_fail(link, why, now);
-		return;
-	}
-	free(why);
-	link_rest(link, now);
+	uint64_t since = link->crowded_since ? link->crowded_since : now;
+
+	link_fail(link, why, now);
+	link->crowded_since = since;
+	link->crowded = now - since < (uint64_t)CROWDED_MS * NS_PER_MS;
 }
 
 /* A port that has waited (`waiting`) is connected already. */

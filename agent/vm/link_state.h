@@ -57,6 +57,7 @@ struct link {
 	struct port_socket *socket;
 	bool was_connected;		/* the port was connected before */
 	uint64_t crowded_since;		/* since when the port's other clients leave no room; 0: they do */
+	bool crowded;			/* not for long: `why` is no failure yet */
 	uint64_t lost_at;		/* when it was lost last; 0: never */
 	bool heard;			/* bytes have come since it was connected */
 

@@ -54,7 +54,7 @@ static bool choose_named(struct live_guest *guest, const char *name)
 
 	kernel_function_find(guest->epoch->inputs.symbols, name, &found);
 	said = kernel_function_remark(&found, name);
-	line = kernel_function_line(&found);
+	line = kernel_function_line(&found, found.function ? found.function->name : name);
 	command_tell(said);
 	good = line && guest_ask(guest, line, NULL, &error);
 	if (line && !good)

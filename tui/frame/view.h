@@ -30,6 +30,7 @@ struct view_chosen {			/* the function under the cursor */
 	uint64_t name;			/* its tree_name (agent/query/tree/tree.h); 0: there is none */
 	bool put;			/* the cursor was put there: it does not just stay at the top */
 	char text[VIEW_NAME];		/* its name as text, as far as there is room */
+	uint64_t in_kernel;		/* function_in_kernel (agent/names/function.h) */
 };
 
 struct view_moment {			/* what is to be seen in Timeline */

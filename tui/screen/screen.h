@@ -36,7 +36,8 @@ struct feed {				/* each function is called with `self`; none of them waits */
 	bool (*running)(void *self);
 	void (*run_profiler)(void *self, bool on);
 	void (*mark)(void *self, const char *text);	/* this moment of the guest */
-	void (*trace_function)(void *self, const char *name);	/* of the kernel; or no longer, if it is traced */
+	/* As session_trace_function. Not over all machines. */
+	void (*trace_function)(void *self, const char *name, uint64_t address);
 	void (*keep)(void *self, const char *kernel);	/* records what led up to now; `kernel`: as in `snapshot` */
 	/* Records the last moments of a machine that answers no more, and shows them. Not over several machines. */
 	void (*read_dead)(void *self, const char *kernel);

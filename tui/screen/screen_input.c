@@ -206,14 +206,16 @@ static void trace_function(struct screen *screen, uint64_t now)
 		chosen = view->chosen(screen->selves[screen_at(screen)]);
 	if (screen->vitals->play.there) {
 		screen_complain(screen, now, "no function: this is a recording; choose one in a live guest");
-	} else if (!chosen.name) {
-		screen_complain(screen, now, "no function: the cursor is on none; put it on one");
+	} else if (screen->vitals->machines) {
+		screen_complain(screen, now, "no function: these are all machines; choose one on its own screen");
+	} else if (!chosen.in_kernel) {
+		screen_complain(screen, now, "no function: the cursor is on none of the kernel's own; put it on one");
 	} else {
 		char *said = util_format("asking for the calls of %s", chosen.text);
 
 		screen_say(screen, now, said);
 		free(said);
-		screen->feed.trace_function(screen->feed.self, chosen.text);
+		screen->feed.trace_function(screen->feed.self, chosen.text, chosen.in_kernel);
 	}
 }
 

@@ -520,16 +520,6 @@ static void overview_mark(struct overview *overview, const char *text)
 			session_mark(overview->machines[i].session, text);
 }
 
-static void overview_trace_function(struct overview *overview, const char *name)
-{
-	bool any = count_up(overview) != 0;
-
-	begin_order(overview);
-	for (size_t i = 0; i < overview->count; i++)
-		if (is_up(&overview->machines[i]) || !any)
-			session_trace_function(overview->machines[i].session, name);
-}
-
 /* The name, in fresh memory, that stands for a machine in the names of its files. */
 static char *name_for_files(const struct machine *machine)
 {
@@ -654,14 +644,12 @@ static void page_mark(void *self, const char *text)
 		overview_mark(page->tabs->overview, text);
 }
 
-static void page_trace_function(void *self, const char *name)
+static void page_trace_function(void *self, const char *name, uint64_t address)
 {
 	struct page *page = self;
 
 	if (page->machine)
-		session_trace_function(page->machine->session, name);
-	else
-		overview_trace_function(page->tabs->overview, name);
+		session_trace_function(page->machine->session, name, address);
 }
 
 static void page_keep(void *self, const char *kernel)

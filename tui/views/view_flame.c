@@ -427,7 +427,8 @@ static struct view_chosen flame_chosen(void *context)
 
 	if (!cell)
 		return chosen;
-	chosen = (struct view_chosen) { .name = name_at(self, cell), .put = self->cursor };
+	chosen = (struct view_chosen) { .name = name_at(self, cell), .put = self->cursor,
+		.in_kernel = function_in_kernel(function_of(self, cell->row)) };
 	util_print(chosen.text, sizeof(chosen.text), "%s", function_of(self, cell->row)->name);
 	return chosen;
 }

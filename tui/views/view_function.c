@@ -340,7 +340,8 @@ static bool open_call(struct page_view *self)
 	function = symbols_get(self->page->answer.symbols, row->function);
 	if (!function->known)
 		return false;
-	chosen = (struct view_chosen) { .name = tree_name(function, self->page->tree->kernel), .put = true };
+	chosen = (struct view_chosen) { .name = tree_name(function, self->page->tree->kernel), .put = true,
+		.in_kernel = function_in_kernel(function) };
 	util_print(chosen.text, sizeof(chosen.text), "%s", function->name);
 	page_trail_here(&self->trail)->row = row->key;
 	page_trail_open(&self->trail, chosen, false, row->kind == PAGE_ROW_CALLER ? '<' : '>');

@@ -322,7 +322,8 @@ static struct view_chosen functions_chosen(void *context)
 
 	if (!row || self->functions->by != GROUP_FUNCTION)
 		return chosen;
-	chosen = (struct view_chosen) { .name = deeper_name(self->functions, row), .put = self->list.follow };
+	chosen = (struct view_chosen) { .name = deeper_name(self->functions, row), .put = self->list.follow,
+		.in_kernel = function_in_kernel(symbols_get(self->functions->answer.symbols, row->function)) };
 	util_print(chosen.text, sizeof(chosen.text), "%s", row_name(self, self->list.cursor));
 	return chosen;
 }

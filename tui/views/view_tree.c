@@ -465,7 +465,8 @@ static struct view_chosen tree_chosen(void *context)
 
 	if (!function || !function->known)
 		return chosen;
-	chosen = (struct view_chosen) { .name = name_at(self, line), .put = self->list.follow };
+	chosen = (struct view_chosen) { .name = name_at(self, line), .put = self->list.follow,
+		.in_kernel = function_in_kernel(function) };
 	util_print(chosen.text, sizeof(chosen.text), "%s", function->name);
 	return chosen;
 }

@@ -71,7 +71,7 @@ void fake_guest_facts(struct fake_guest *guest, const void *build_id, size_t bui
 void fake_guest_status(struct fake_guest *guest, bool running)
 {
 	const struct ktop_wire_status status = {
-		.running = running, .rate = 997, .sampler_cpu = KTOP_NO_CPU
+		.running = running, .rate = 997, .sampler_cpu = KTOP_NO_CPU, .sampler = guest->sampler,
 	};
 	struct body body = { 0 };
 

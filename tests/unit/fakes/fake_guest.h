@@ -21,6 +21,7 @@ struct fake_guest {
 	uint64_t clock;
 	uint64_t taken[2];		/* samples, per CPU */
 	bool running;
+	uint8_t sampler;		/* an enum ktop_sampler, told with the next status */
 	char lines[4096];		/* control lines that came and were not taken yet */
 	char echo[32];			/* the echo that came before hello; it is answered first */
 };

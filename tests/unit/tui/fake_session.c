@@ -210,8 +210,9 @@ void session_mark(struct session *session, const char *text)
 	snprintf(session->mark, sizeof(session->mark), "%s", text);
 }
 
-void session_trace_function(struct session *session, const char *name)
+void session_trace_function(struct session *session, const char *name, uint64_t address)
 {
+	(void)address;
 	snprintf(session->function, sizeof(session->function), "%s", name);
 }
 
@@ -316,9 +317,9 @@ static void mark(void *self, const char *text)
 	session_mark(self, text);
 }
 
-static void trace_function(void *self, const char *name)
+static void trace_function(void *self, const char *name, uint64_t address)
 {
-	session_trace_function(self, name);
+	session_trace_function(self, name, address);
 }
 
 static void snapshot(void *self, const struct excerpt *excerpt, const char *kernel)

@@ -148,16 +148,16 @@ static void a_name_means_one_function(void **state)
 	assert_true(found.function->address == START + SLIDE + 0x4c0 && !found.several && !found.copies);
 	assert_true(found.cold->address == START + SLIDE + 0x500);
 	assert_null(kernel_function_remark(&found, "__handle_irq_event_percpu"));
-	text = kernel_function_line(&found);
-	assert_string_equal(text, "function +ffffffff9d0004c0 ffffffff9d000500 __handle_irq_event_percpu "
-		"ffffffff9d000500 ffffffff9d000540");
+	text = kernel_function_line(&found, "an irq");
+	assert_string_equal(text, "function +ffffffff9d0004c0 ffffffff9d000500 an_irq ffffffff9d000500 "
+		"ffffffff9d000540");
 	free(text);
 	kernel_function_find(symbols, "try_to_wake_up", &found);
 	assert_string_equal(found.function->name, "try_to_wake_up.constprop.0");
 	assert_null(found.cold);
 	kernel_function_find(symbols, "rcu_core_si", &found);
 	assert_true(found.several && !found.function && found.copies == 2);
-	assert_null(kernel_function_line(&found));
+	assert_null(kernel_function_line(&found, "rcu_core_si"));
 	text = kernel_function_remark(&found, "rcu_core_si");
 	assert_non_null(strstr(text, "not traced: more than one is called so: "
 		"rcu_core_si.isra.0 at 0xffffffff9d000480, rcu_core_si.isra.1 at 0xffffffff9d0004a0;"));

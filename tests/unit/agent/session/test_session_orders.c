@@ -94,22 +94,50 @@ static void test_profiler_by_port(void **state)
 	fixture_end(&fixture);
 }
 
-/* Why a function of the kernel is not traced. That it is, tests/e2e/function_trace shows. */
+/* The plugin knows what is traced. A key that comes too early, and a guest that does not answer, change nothing. */
 static void test_functions(void **state)
 {
+	enum { HOT = 0x1200 };		/* of the kernel of the fixture */
 	struct fixture fixture = fixture_begin(NULL);
 
 	(void)state;
 	fixture_await_link(&fixture, LINK_NOT_OPENED);
-	session_trace_function(fixture.session, "work");
+	session_trace_function(fixture.session, "hot", HOT);
 	fixture_await_message(&fixture, true, "no function: nothing is known of the guest: it has not opened the port");
 	fixture_bring_up(&fixture);
-	session_trace_function(fixture.session, "work");
+	session_trace_function(fixture.session, "hot", HOT);
 	fixture_await_message(&fixture, true, "no function: nothing is traced while profiling is off; start it, then");
 	fake_guest_status(fixture.guest, true);
 	answers_free(fixture_answers(&fixture));
-	session_trace_function(fixture.session, "work");
+	session_trace_function(fixture.session, "hot", HOT);
 	fixture_await_message(&fixture, true, "no function: only ktop's plugin in QEMU traces functions of a kernel");
+	fixture.guest->sampler = KTOP_OUTSIDE;
+	fake_guest_status(fixture.guest, true);
+	answers_free(fixture_answers(&fixture));
+	session_trace_function(fixture.session, "cold", HOT + 1);
+	fixture_await_message(&fixture, true, "no function: cold is not known to the file of the kernel");
+
+	session_trace_function(fixture.session, "hot", HOT);
+	session_trace_function(fixture.session, "hot", HOT);
+	fixture_await_line(&fixture, "function -1200");
+	fixture_await_message(&fixture, true, "no function: the guest has still to answer for hot; again, then");
+	fake_guest_reply(fixture.guest, false, "function: none that begins there is traced");
+	fixture_await_line(&fixture, "events +function");
+	fixture_await_line(&fixture, "function +1200 1300 hot");
+	fake_guest_reply(fixture.guest, true, "+function");
+	fake_guest_reply(fixture.guest, true, "function hot");
+	fixture_await_message(&fixture, false, "hot is traced: Events has how often, and how long; again ends it");
+	session_trace_function(fixture.session, "hot", HOT);
+	fixture_await_line(&fixture, "function -1200");
+	fake_guest_reply(fixture.guest, true, "function");
+	fixture_await_message(&fixture, false, "hot is no longer traced");
+
+	session_trace_function(fixture.session, "hot", HOT);
+	fixture_await_line(&fixture, "function -1200");
+	packets_boot(fixture.guest->packets, 2);
+	fixture.guest->clock = 0;
+	fake_guest_facts(fixture.guest, NULL, 0);
+	fixture_await_message(&fixture, true, "hot: not known whether it is traced: no answer: the guest ");
 	fixture_end(&fixture);
 }
 

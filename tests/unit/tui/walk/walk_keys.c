@@ -60,8 +60,8 @@ static bool is_of_moment(const struct model *model, enum action action)
 
 static bool is_looked_up(const struct model *model, enum action action)
 {
-	bool of_function = (action == ACTION_AROUND || action == ACTION_LATENCY) && model->view != WALK_PAGE &&
-		!model->cover;
+	bool of_function = !model->cover && (action == ACTION_LATENCY ||
+		(action == ACTION_AROUND && model->view != WALK_PAGE));
 
 	return !model->open && (is_of_mark(model, action) || is_of_moment(model, action) ||
 		(walk_is_tree(model->view) &&

@@ -160,6 +160,15 @@ static bool is_on_function(const struct model *model)
 			model_rows(model).rows[model->table.cursor.row].function)->known;
 }
 
+/* The row under the cursor, which is one of a function. */
+static bool is_in_kernel(const struct model *model)
+{
+	const struct function_table *functions = model->table.functions;
+
+	return function_in_kernel(symbols_get(functions->answer.symbols,
+		model_rows(model).rows[model->table.cursor.row].function)) != 0;
+}
+
 /* The callers and callees of the function under the cursor. */
 static void look_around(struct model *model)
 {
@@ -377,7 +386,7 @@ static void act_on_machine(struct walk *walk, enum action action)
 		model->open = PROMPT_MARK;
 		model->text[0] = '\0';
 	} else if (action == ACTION_LATENCY) {
-		if (model->cover || (model->view != WALK_PAGE && !is_on_function(model)))
+		if (walk_is_all(walk) || !is_on_function(model) || !is_in_kernel(model))
 			model->failed = "no function";
 	} else if (action == ACTION_SNAPSHOT) {
 		snapshot(walk);
