@@ -51,17 +51,14 @@ void kernel_function_find(const struct symbols *symbols, const char *name, struc
 bool kernel_function_at(const struct symbols *symbols, uint64_t link_address, struct kernel_function *found)
 {
 	struct symbol one;
-	bool several;
 
 	if (!symbols_kernel_at(symbols, link_address, &one))
 		return false;
 	kernel_function_find(symbols, one.name, found);
-	several = found->several;
-	found->all[0] = one;
+	if (found->function && !found->several)
+		return true;
+	*found = (struct kernel_function) { .all = { one }, .count = 1 };
 	found->function = &found->all[0];
-	found->several = false;
-	if (several)
-		found->cold = NULL;
 	return true;
 }
 

@@ -152,6 +152,11 @@ static void a_name_means_one_function(void **state)
 	assert_string_equal(text, "function +ffffffff9d0004c0 ffffffff9d000500 an_irq ffffffff9d000500 "
 		"ffffffff9d000540");
 	free(text);
+	assert_true(kernel_function_at(symbols, START + 0x4c0, &found));
+	assert_true(found.function->address == START + SLIDE + 0x4c0 && found.cold->address == START + SLIDE + 0x500);
+	assert_true(kernel_function_at(symbols, START + 0x4a0, &found));
+	assert_string_equal(found.function->name, "rcu_core_si.isra.1");
+	assert_false(kernel_function_at(symbols, START + 0x4a4, &found));
 	kernel_function_find(symbols, "try_to_wake_up", &found);
 	assert_string_equal(found.function->name, "try_to_wake_up.constprop.0");
 	assert_null(found.cold);
