@@ -32,7 +32,7 @@ enum {
 	BESIDE_FROM = 120,		/* columns from which the histogram is beside the table, */
 	BESIDE_LEAST = 44, BESIDE_MOST = 64,	/* and its own */
 	NAME_OF_PART = 28,		/* columns of a name that has a part's, at least, */
-	NAME_OF_LOCK = 21,		/* and of a lock that has none: "lock " and its address, whole */
+	NAME_LONG = 21,			/* of one that says nothing when it is cut: "lock " and its address */
 	NAME_MOST = 48,			/* of a thread's name and number, and an address */
 	CODE_WIDE = 72,			/* columns of one with its code, before a trend gets more */
 	NUMBER = NUMBER_TEXT, DETAIL = 1280, NOTES = 640,	/* bytes of texts */
@@ -261,13 +261,16 @@ static bool has_open(const struct event_table *table)
 	return false;
 }
 
-/* A lock without a name stands there by its address, which says nothing when it is cut. */
-static bool has_address(const struct event_table *table)
+/* A lock without a name stands there by its address, and a function by its name: cut, they say nothing. */
+static bool has_long_names(const struct event_table *table)
 {
-	for (uint32_t i = 0; table && i < table->count; i++)
-		if (span_role(table->rows[i].kind) == ROLE_LOCK_WAIT && table->rows[i].number > UINT32_MAX &&
-				!table->rows[i].called[0])
+	for (uint32_t i = 0; table && i < table->count; i++) {
+		const struct event_row *row = &table->rows[i];
+		bool lock = span_role(row->kind) == ROLE_LOCK_WAIT;
+
+		if (lock ? row->number > UINT32_MAX && !row->called[0] : row->kind == SPAN_PAIR && row->called[0])
 			return true;
+	}
 	return false;
 }
 
@@ -275,7 +278,7 @@ static void lay_out(struct event_view *self)
 {
 	bool named = self->by == EVENT_BY_NAME, code = self->by == EVENT_BY_CODE;
 	bool compared = self->table && self->table->compared;
-	int least = !named ? NAME_OF_PART : has_address(self->table) ? NAME_OF_LOCK : columns[AT_NAME].width;
+	int least = !named ? NAME_OF_PART : has_long_names(self->table) ? NAME_LONG : columns[AT_NAME].width;
 
 	sorted_lay_out(&self->sorted,
 		(struct sorted_names) { least, code ? INT_MAX : NAME_MOST,

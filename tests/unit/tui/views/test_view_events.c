@@ -214,7 +214,7 @@ static void test_columns_by_width(void **state)
 }
 
 /* They stand there whole wherever a trend stands, which needs the room less. */
-static void test_addresses_of_locks_are_whole(void **state)
+static void test_long_names_are_whole(void **state)
 {
 	struct stage stage = raise_stage();
 	struct event_row *row = &stage.answers->events->rows[0];
@@ -229,6 +229,12 @@ static void test_addresses_of_locks_are_whole(void **state)
 	stage_holds(&stage, "TREND", false);
 	stage_resize(&stage, 20, 120, true);
 	stage_holds(&stage, "> hold ffff888003a1b2c0 ", true);
+	row->kind = SPAN_PAIR;
+	strcpy(row->called, "get_page_from_freelis");
+	stage_resize(&stage, 20, 120, true);
+	stage_holds(&stage, "> get_page_from_freelis ", true);
+	row->kind = SPAN_HOLD;
+	row->called[0] = '\0';
 	view_events.act(stage.view, ACTION_GROUP);
 	stage.answers->events->by = EVENT_BY_THREAD;
 	strcpy(row->title, "kworker/u256:12/1234567");
@@ -771,7 +777,7 @@ int main(void)
 		cmocka_unit_test(test_the_cursor_follows),
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_columns_by_width),
-		cmocka_unit_test(test_addresses_of_locks_are_whole),
+		cmocka_unit_test(test_long_names_are_whole),
 		cmocka_unit_test(test_hostile_numbers),
 		cmocka_unit_test(test_numbers_and_durations),
 		cmocka_unit_test(test_histogram),
